@@ -74,6 +74,7 @@ pub use crate::authenticate::BrowserSession;
 pub use crate::error::{error_page, response as error_response};
 pub use crate::forwarded::{ClientInfo, TrustedProxies};
 pub use crate::metrics::{RequestMetrics, metrics_service};
+pub use crate::openapi::ApiDescription;
 pub use crate::picture_form::{FileBodies, PictureForm, read_picture_form};
 pub use crate::response_budget::{check_response_budget, reserve_response_bytes};
 use crate::routes::Routes;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddyline_app::Error;
+use eddyline_app::{App, Error};
 use eddyline_openapi::{DocumentBuilder, asyncapi_document};
 use http::{Method, StatusCode};
 use serde_json::Value;
@@ -13,6 +13,7 @@ use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::requester::Anybody;
 use crate::response::uncounted;
+use crate::wire_profile::WireProfile;
 use crate::{Config, Shared, routes};
 
 /// Where the OpenAPI document is.
@@ -20,22 +21,57 @@ pub(crate) const PATH: &str = "/openapi.json";
 /// Where the AsyncAPI document is.
 pub(crate) const ASYNC_PATH: &str = "/asyncapi.json";
 
+/// What describes the API of a server to programs. Clones are cheap.
+#[derive(Clone, Debug)]
+pub struct ApiDescription {
+    base_url: String,
+    web_url: String,
+    stream_url: String,
+    stream_prefix: Option<String>,
+    is_classic: bool,
+}
+
+impl ApiDescription {
+    /// That of the API of an application, served with this configuration.
+    #[must_use]
+    pub fn of(app: &App, config: &Config) -> Self {
+        let addresses = &app.config().addresses;
+        Self {
+            base_url: addresses.base.clone(),
+            web_url: addresses.web.clone(),
+            stream_url: addresses.stream.clone(),
+            stream_prefix: config.stream_prefix.clone(),
+            is_classic: WireProfile::of(app.config().profile).classic,
+        }
+    }
+
+    /// The OpenAPI document. To make it takes milliseconds.
+    #[must_use]
+    pub fn api(&self) -> Value {
+        let prefix = self.stream_prefix.as_deref();
+        document(&self.base_url, &self.web_url, prefix, self.is_classic)
+    }
+
+    /// The AsyncAPI document of the streams. To make it takes milliseconds.
+    #[must_use]
+    pub fn streams(&self) -> Value {
+        stream_document(&self.stream_url, self.is_classic)
+    }
+}
+
 /// The endpoints that serve the documents. They are not in them.
 pub(crate) fn endpoints(shared: &Shared, config: &Config) -> Vec<Endpoint> {
-    let addresses = &shared.app.config().addresses;
-    let (base_url, web) = (addresses.base.clone(), addresses.web.clone());
-    let stream_url = addresses.stream.clone();
-    let stream_prefix = config.stream_prefix.clone();
-    let is_classic = shared.profile.classic;
+    let api = ApiDescription::of(&shared.app, config);
+    let streams = api.clone();
     vec![
         built_once(PATH, "getDocument", "The OpenAPI document", move || {
-            document(&base_url, &web, stream_prefix.as_deref(), is_classic)
+            api.api()
         }),
         built_once(
             ASYNC_PATH,
             "getStreamDocument",
             "The AsyncAPI document",
-            move || stream_document(&stream_url, is_classic),
+            move || streams.streams(),
         ),
     ]
 }

@@ -95,6 +95,7 @@ const ROOTS: &[Root] = &[
     api("user"),
     api("users"),
     page("account"),
+    page("api"),
     page("app"),
     page("assets"),
     page("developer"),
@@ -239,6 +240,7 @@ mod tests {
             "/sign-out",
             "/password/ab",
             "/app/acme/main",
+            "/api",
             "/app/",
             "/assets/x",
         ] {

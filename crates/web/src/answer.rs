@@ -40,6 +40,18 @@ pub(crate) fn page(t: &'static Texts, status: StatusCode, template: &impl Templa
     }
 }
 
+/// A page that is the same for every reader and holds nothing of any. Its script runs, and reaches nothing.
+pub(crate) fn public_page(text: Bytes) -> Response {
+    let mut response = html(StatusCode::OK, text);
+    let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+                  form-action 'none'; frame-ancestors 'none'; base-uri 'none'; \
+                  require-trusted-types-for 'script'; trusted-types 'none'";
+    response
+        .headers_mut()
+        .insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    response
+}
+
 fn html(status: StatusCode, text: Bytes) -> Response {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;

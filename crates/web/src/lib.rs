@@ -37,9 +37,10 @@ use std::sync::Arc;
 
 use eddyline_app::App;
 use eddyline_http::serve::BodyBudget;
-use eddyline_http::{Api, ApiService, Config, FileBodies, TrustedProxies};
+use eddyline_http::{Api, ApiDescription, ApiService, Config, FileBodies, TrustedProxies};
 
 use crate::origin::OwnOrigin;
+use crate::pages::WrittenReference;
 use crate::root::RootPath;
 pub use crate::service::{Pages, Rooted};
 
@@ -59,6 +60,8 @@ pub fn service(app: App, config: &Config, api: &ApiService, stream: &ApiService)
             file_bodies: config.file_bodies.clone(),
             api: api.behind().clone(),
             stream: stream.behind().clone(),
+            description: ApiDescription::of(&app, config),
+            reference: WrittenReference::default(),
             app,
         }),
     };
@@ -76,6 +79,9 @@ struct Inner {
     app: App,
     api: Api,
     stream: Api,
+    description: ApiDescription,
+    /// The reference of the API, once it was read.
+    reference: WrittenReference,
     /// Whether the pages are known to be reached by https.
     secure: bool,
     origin: OwnOrigin,

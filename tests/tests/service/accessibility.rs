@@ -79,6 +79,7 @@ fn axe_finds_nothing_where_people_come_in() {
             .browser
             .command("Network.clearBrowserCookies", &json!({}));
         let paths = [
+            "/api",
             "/sign-in",
             "/password",
             "/invitations/none",

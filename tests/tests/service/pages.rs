@@ -14,6 +14,7 @@ mod links;
 mod organization;
 mod people;
 mod picture;
+mod reference;
 mod settings;
 
 pub(crate) use self::links::path_of;

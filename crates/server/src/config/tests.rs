@@ -464,6 +464,7 @@ fn the_stream_prefix_is_a_plain_path_that_nothing_else_uses() {
     }
     for page in [
         "account",
+        "api",
         "app",
         "assets",
         "developer",

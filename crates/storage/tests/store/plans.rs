@@ -426,9 +426,12 @@ fn postgres_finds_what_began_threads_by_an_index() {
     );
 }
 
+/// A filter of the audit log, and the index of each statement that it becomes.
+type AuditQuestion = (fn() -> AuditFilter, &'static [&'static str]);
+
 /// What is asked for a part of the audit log of an organization, and the index that answers each
 /// statement in the order of the numbers.
-const OF_AUDIT: [(fn() -> AuditFilter, &[&str]); 4] = [
+const OF_AUDIT: [AuditQuestion; 4] = [
     (AuditFilter::default, &["audit_organization"]),
     (
         || AuditFilter {

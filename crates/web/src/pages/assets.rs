@@ -36,6 +36,15 @@ pub(crate) static ICON: LazyLock<Asset> = LazyLock::new(|| {
     )
 });
 
+/// The script of the reference of the API.
+pub(crate) static REFERENCE_SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new(
+        "/assets/reference.js",
+        "text/javascript; charset=utf-8",
+        include_str!("../../assets/reference.js"),
+    )
+});
+
 /// A static file.
 pub(crate) struct Asset {
     path: &'static str,
@@ -249,6 +258,10 @@ pub(super) fn asset(text: impl Into<Body>, kind: &'static str, keep: &'static st
 
 pub(super) async fn style(uri: Uri) -> Response {
     STYLE.answer(&uri)
+}
+
+pub(super) async fn reference_script(uri: Uri) -> Response {
+    REFERENCE_SCRIPT.answer(&uri)
 }
 
 pub(super) async fn icon(uri: Uri) -> Response {

@@ -14,6 +14,7 @@ mod password;
 mod pictures;
 mod plain;
 mod push;
+mod reference;
 mod secret_page;
 mod settings;
 mod shell;
@@ -33,6 +34,8 @@ use crate::answer::moved;
 use crate::error::PageError;
 use crate::local_path::local_path;
 use crate::session_api;
+
+pub(crate) use self::reference::WrittenReference;
 
 /// The router of all pages.
 pub(crate) fn router(site: Site) -> Router {
@@ -228,6 +231,11 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
         (
             "/developer/{application}/setup",
             get(developer::setup::show),
+        ),
+        ("/api", get(reference::show)),
+        (
+            "/assets/reference.js",
+            get(assets::reference_script).layer(gzip()),
         ),
         ("/assets/style.css", get(assets::style).layer(gzip())),
         ("/assets/icon.svg", get(assets::icon)),
