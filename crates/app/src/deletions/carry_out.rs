@@ -102,6 +102,7 @@ impl Deletions {
         progress: impl Fn(DeletionProgress) + Send + Sync,
     ) -> Result<CompletedDeletions> {
         let mut done = CompletedDeletions::default();
+        let mut failure = None;
         for target in self.list_due().await? {
             let deleted = match target {
                 DeletionTarget::Organization(id) => {
@@ -121,10 +122,17 @@ impl Deletions {
                         .await?;
                     progress(DeletionProgress::Held(what, error.to_string()));
                 }
-                Err(error) => return Err(error),
+                // It is tried again; the others need not wait for that.
+                Err(error) => {
+                    tracing::error!(%error, ?target, "a deletion failed");
+                    failure = Some(error);
+                }
             }
         }
-        Ok(done)
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(done),
+        }
     }
 
     async fn list_due(&self) -> Result<Vec<DeletionTarget>> {
@@ -138,8 +146,10 @@ impl Deletions {
     async fn begin(&self, target: DeletionTarget) -> Result<()> {
         self.core
             .transaction(NoCaller::Process, move |tx| {
-                if let DeletionTarget::Organization(id) = target {
-                    tx.organizations().lock(id)?;
+                // A cancellation takes the same lock.
+                match target {
+                    DeletionTarget::Organization(id) => drop(tx.organizations().lock(id)?),
+                    DeletionTarget::User(id) => tx.users().lock(id)?,
                 }
                 let now = tx.now();
                 let deletion = tx.deletions().find(target)?;
@@ -224,7 +234,14 @@ impl Deletions {
             .store()
             .read(move |reader| list_people_to_erase(reader, id));
         for user in people.await? {
-            self.erase_account(user, done, progress).await?;
+            // They may have entered another organization while others were erased.
+            let elsewhere = self
+                .core
+                .store()
+                .read(move |reader| reader.deletions().has_other_organization(user, id));
+            if !elsewhere.await? {
+                self.erase_account(user, done, progress).await?;
+            }
         }
         self.delete_records(id).await?;
         self.complete(id).await?;

@@ -81,9 +81,13 @@ fn close(
     grace: GracePeriod,
     requested_by: String,
 ) -> TxResult<PendingDeletion> {
-    let members = tx.organization_members().list_users(id)?;
-    let people: Vec<UserId> = members.iter().map(|(user, _)| user.id).collect();
+    let people = members_of(tx, id)?;
     let rooms = lock_organization(tx, id, &people)?;
+    // A user who is added before the lock would keep what caches and private conversations allow.
+    if members_of(tx, id)? != people {
+        let text = "people entered or left the organization meanwhile; request its deletion again";
+        return Err(Error::conflict(text).into());
+    }
     let target = DeletionTarget::Organization(id);
     refuse_repeated(tx, target)?;
     refuse_held(tx, target)?;
@@ -111,6 +115,14 @@ fn close(
         &detail,
     )?;
     Ok(deletion)
+}
+
+/// The numbers of the members, in order.
+fn members_of(tx: &mut Tx<'_>, id: OrganizationId) -> TxResult<Vec<UserId>> {
+    let members = tx.organization_members().list_users(id)?;
+    let mut people: Vec<UserId> = members.into_iter().map(|(user, _)| user.id).collect();
+    people.sort_unstable();
+    Ok(people)
 }
 
 /// Makes a user inactive, who is to be erased.

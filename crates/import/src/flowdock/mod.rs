@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use self::array::each_element;
 use self::records::{FlowdockFile, FlowdockFlow, FlowdockMessage, FlowdockUser, user_id};
-use crate::foreign::{Foreign, ForeignFile, ForeignMessage, ForeignReaction};
+use crate::foreign::{Entries as _, Foreign, ForeignFile, ForeignMessage, ForeignReaction};
 use crate::foreign::{Mentioned, Room, RoomKind, Spool, ZipFile, load, with_mentions};
 use crate::people::Person;
 use crate::target::{ImportWork, existing_organization};
@@ -55,10 +55,20 @@ struct Reading<'z> {
     flows: Vec<FlowdockFlow>,
     /// Entries with files, by the last two parts of their name and by the last one.
     files: HashMap<String, Vec<String>>,
+    /// The folder of the lists; those of flows are in it, or the only flow is there itself.
+    top: String,
+    /// The entry with the messages of each flow.
+    messages: Vec<String>,
 }
 
 impl<'z> Reading<'z> {
     fn begin(zip: &'z mut ZipFile, report: &'z mut ImportReport) -> Result<Self> {
+        let messages = entries_with_messages(&zip.names());
+        let top = messages
+            .first()
+            .map(|entry| folder_of(entry))
+            .unwrap_or_default();
+        let top = folder_of(top).to_owned();
         let mut files = HashMap::<String, Vec<String>>::new();
         for name in zip.names() {
             let keys = [1, 2].map(|parts| last_parts(&name, parts).map(str::to_owned));
@@ -73,6 +83,8 @@ impl<'z> Reading<'z> {
             nicks: HashMap::new(),
             flows: Vec::new(),
             files,
+            top,
+            messages,
         };
         this.flows = this.list(FLOWS)?;
         for user in this.list::<FlowdockUser>(USERS)? {
@@ -85,32 +97,35 @@ impl<'z> Reading<'z> {
         Ok(this)
     }
 
-    /// The records of a list that may be missing, of all folders.
+    /// The records of a list that may be missing. In other folders such a name is that of a file that
+    /// somebody uploaded.
     fn list<T: DeserializeOwned>(&mut self, name: &str) -> Result<Vec<T>> {
         let mut found = Vec::new();
-        for entry in self.files.get(name).cloned().unwrap_or_default() {
-            let (report, mut place) = (&mut *self.report, 0_u64);
-            each_element(self.zip.entry(&entry)?, &mut |element| {
-                place += 1;
-                match serde_json::from_str(element.get()) {
-                    Ok(record) => found.push(record),
-                    Err(_) => {
-                        let which = format!("{entry}, record {place}");
-                        report.leave_out(LeftOutKind::UnreadableRecord, which);
-                    }
-                }
-                Ok(())
-            })?;
+        let entry = within(&self.top, name);
+        if !self.zip.contains(&entry) {
+            return Ok(found);
         }
+        let (report, mut place) = (&mut *self.report, 0_u64);
+        let bytes = self.zip.records(&entry)?;
+        each_element(bytes.as_slice(), &mut |element| {
+            place += 1;
+            match serde_json::from_str(element.get()) {
+                Ok(record) => found.push(record),
+                Err(_) => {
+                    let which = format!("{entry}, record {place}");
+                    report.leave_out(LeftOutKind::UnreadableRecord, which);
+                }
+            }
+            Ok(())
+        })?;
         Ok(found)
     }
 
     /// Reads each flow twice: which message begins a thread is known only at its end.
     fn run(mut self, archive: &str, spool: &mut Spool) -> Result<Foreign> {
-        for entry in self.files.get(MESSAGES).cloned().unwrap_or_default() {
+        for entry in self.messages.clone() {
             let threads = self.threads(&entry)?;
-            let folder = entry.strip_suffix(MESSAGES).unwrap_or_default();
-            let folder = folder.trim_end_matches('/');
+            let folder = folder_of(&entry);
             let name = last_parts(folder, 1).filter(|name| !name.is_empty());
             let flow = self.room(name.unwrap_or(archive), threads.flow.as_deref());
             let mut authors = HashSet::new();
@@ -122,9 +137,11 @@ impl<'z> Reading<'z> {
                 }
             })?;
             let room = &mut self.foreign.rooms[flow];
-            authors.extend(room.members.drain(..));
-            room.members = authors.into_iter().collect();
-            room.members.sort_unstable();
+            // Who wrote may have been removed from a flow whose members are known.
+            if room.members.is_empty() {
+                room.members = authors.into_iter().collect();
+                room.members.sort_unstable();
+            }
         }
         Ok(self.foreign)
     }
@@ -132,12 +149,15 @@ impl<'z> Reading<'z> {
     /// The place of a flow, which is known by the name of its folder and the id that its messages name.
     fn room(&mut self, folder: &str, id: Option<&str>) -> usize {
         let short = id.and_then(|id| id.rsplit([':', '/']).next());
-        let names = [id, short, Some(folder)];
-        let is_it = |flow: &&FlowdockFlow| {
-            let own = [flow.id.as_str(), &flow.parameterized_name];
-            names.iter().flatten().any(|name| own.contains(name))
-        };
-        let known = self.flows.iter().find(is_it);
+        let by_id = self.flows.iter().find(|flow| Some(flow.id.as_str()) == id);
+        let names = [short, Some(folder)];
+        let mut by_name = self.flows.iter().filter(|flow| {
+            let own = flow.parameterized_name.as_str();
+            names.iter().flatten().any(|name| *name == own)
+        });
+        // Organizations may have flows of the same name: which is meant is unknown then.
+        let named = by_name.next().filter(|_| by_name.next().is_none());
+        let known = by_id.or(named);
         let mut room = Room {
             id: id.unwrap_or(folder).to_owned(),
             name: folder.to_owned(),
@@ -178,8 +198,8 @@ impl<'z> Reading<'z> {
         each_element(self.zip.entry(entry)?, &mut |element| {
             place += 1;
             match serde_json::from_str::<FlowdockMessage>(element.get()) {
-                Ok(message) => take(&mut reading, message),
-                Err(_) => {
+                Ok(message) if message.is_bounded() => take(&mut reading, message),
+                _ => {
                     let which = format!("{entry}, message {place}");
                     reading
                         .report
@@ -195,7 +215,8 @@ impl<'z> Reading<'z> {
         let mut threads = ThreadStarts::default();
         each_element(self.zip.entry(entry)?, &mut |element| {
             // What cannot be read is counted when it is read again.
-            if let Ok(message) = serde_json::from_str::<FlowdockMessage>(element.get()) {
+            let message = serde_json::from_str::<FlowdockMessage>(element.get()).ok();
+            if let Some(message) = message.filter(FlowdockMessage::is_bounded) {
                 threads.note(message);
             }
             Ok(())
@@ -334,7 +355,10 @@ impl MessageReading<'_> {
         let path = file.path.trim_end_matches('/');
         let entries = |parts| self.files.get(last_parts(path, parts)?);
         let in_folder = |entries: &Vec<String>| {
-            let mut own = entries.iter().filter(|entry| entry.starts_with(folder));
+            let own_folder = within(folder, "");
+            let mut own = entries
+                .iter()
+                .filter(|entry| entry.starts_with(&own_folder));
             own.next().cloned().filter(|_| own.next().is_none())
         };
         let entry = [2, 1].map(|parts| entries(parts).and_then(in_folder));
@@ -375,6 +399,34 @@ fn person(user: FlowdockUser) -> Option<Person> {
     })
 }
 
+/// The entries that have messages of flows: all in folders of the same depth, since deeper ones are
+/// files of that name that somebody uploaded.
+fn entries_with_messages(names: &[String]) -> Vec<String> {
+    let is_it = |name: &&String| last_parts(name, 1) == Some(MESSAGES);
+    let depth = |name: &String| name.matches('/').count();
+    let found = || names.iter().filter(is_it);
+    let Some(least) = found().map(depth).min() else {
+        return Vec::new();
+    };
+    found()
+        .filter(|name| depth(name) == least)
+        .cloned()
+        .collect()
+}
+
+/// The folder of an entry, without the slash at its end.
+fn folder_of(entry: &str) -> &str {
+    entry.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The name of an entry of a folder.
+fn within(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    }
+}
+
 /// The last parts of a path, if it has so many.
 fn last_parts(path: &str, parts: usize) -> Option<&str> {
     let mut slashes = path.rmatch_indices('/').map(|(at, _)| at + 1);
@@ -387,6 +439,29 @@ fn last_parts(path: &str, parts: usize) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn uploaded_files_are_not_taken_for_messages() {
+        let names = |list: &[&str]| {
+            list.iter()
+                .map(|name| (*name).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let found = |list: &[&str]| entries_with_messages(&names(list));
+        assert_eq!(
+            found(&["files/a/messages.json", "messages.json"]),
+            ["messages.json"]
+        );
+        assert_eq!(
+            found(&[
+                "a/messages.json",
+                "b/files/messages.json",
+                "b/messages.json"
+            ]),
+            ["a/messages.json", "b/messages.json"]
+        );
+        assert!(found(&["a/other.json"]).is_empty());
+    }
 
     #[test]
     fn the_last_parts_of_a_path() {

@@ -40,6 +40,15 @@ pub(super) struct FlowdockMessage {
     pub(super) body: Option<String>,
 }
 
+impl FlowdockMessage {
+    /// Whether what is kept of each message in memory is short.
+    pub(super) fn is_bounded(&self) -> bool {
+        const MAX_ID: usize = 256;
+        let ids = [&self.user, &self.thread_id, &self.flow];
+        ids.into_iter().flatten().all(|id| id.len() <= MAX_ID)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct ToolAuthor {
     #[serde(default)]
