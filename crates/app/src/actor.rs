@@ -48,8 +48,8 @@ impl Caller {
             .map(|m| m.role)
     }
 
-    /// What a caller is told who may not do something in an organization: where it is closed, those
-    /// who belonged to it learn when it will be deleted.
+    /// The error for an action in an organization that the rules refuse. Former members of a closed
+    /// organization get the day on which it will be deleted.
     pub(crate) fn refused(&self, organization: OrganizationId, refusal: Refusal) -> Error {
         let of = |closed: &&ClosedOrganization| closed.organization == organization;
         match self.closed.iter().find(of) {

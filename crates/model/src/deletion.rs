@@ -98,8 +98,7 @@ impl PendingDeletion {
     }
 }
 
-/// What people are told who ask for an organization that is closed because it is to be deleted at
-/// this time.
+/// The text of the refusal for an organization that is closed, and will be deleted at this time.
 #[must_use]
 pub fn closed_text(due_at: Timestamp) -> String {
     match Day::of(due_at) {

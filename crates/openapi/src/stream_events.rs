@@ -10,7 +10,7 @@ use crate::schemas::reference;
 pub(crate) struct StreamEventSpec {
     /// The value of the member `event`.
     pub(crate) name: &'static str,
-    /// When it is told.
+    /// When the server sends it.
     pub(crate) summary: &'static str,
     /// The schema of the object.
     pub(crate) schema: Value,
@@ -27,7 +27,7 @@ pub(crate) fn all(is_classic: bool) -> Vec<StreamEventSpec> {
     events
 }
 
-/// A message, or what is told about one: it has a place among the messages of the flow.
+/// A message, or a notice about one: both have a place among the messages of the flow.
 fn of_message(kind: MessageKind) -> StreamEventSpec {
     let (summary, schema, content) = content_of(kind);
     let mut example = examples::of_schema("Message").unwrap_or_default();
@@ -50,7 +50,7 @@ fn of_message(kind: MessageKind) -> StreamEventSpec {
     }
 }
 
-/// When a kind of message is told, the schema of its content, and an example of that.
+/// When the server sends a kind of message, the schema of its content, and an example of that.
 fn content_of(kind: MessageKind) -> (&'static str, Value, Value) {
     match kind {
         MessageKind::Message => {
@@ -112,7 +112,7 @@ fn content_of(kind: MessageKind) -> (&'static str, Value, Value) {
     }
 }
 
-/// The same for what is told about a message that is there.
+/// The same for notices about a message that is there.
 fn notice_of(kind: MessageKind) -> (&'static str, Value, Value) {
     let message = json!({"type": "integer", "format": "int64"});
     let texts = json!({"type": "array", "items": text()});
@@ -296,7 +296,7 @@ fn of_people(is_classic: bool) -> [StreamEventSpec; 4] {
     ]
 }
 
-/// What is told in the place of events that the server does not know any more.
+/// The event that replaces those that the server has no longer.
 fn reset() -> StreamEventSpec {
     StreamEventSpec {
         name: "reset",

@@ -187,6 +187,14 @@ impl Deletions<'_, Tx<'_>> {
         Ok(())
     }
 
+    /// Notes that the organization or the user shall stay inactive when the deletion is cancelled.
+    pub fn set_inactive(c: &mut Connection, target: DeletionTarget) -> Result<()> {
+        diesel::update(pending_deletions::table.find(key(target)))
+            .set(pending_deletions::was_active.eq(false))
+            .execute(c)?;
+        Ok(())
+    }
+
     /// Deletes the note of a deletion.
     pub fn delete(c: &mut Connection, target: DeletionTarget) -> Result<()> {
         diesel::delete(pending_deletions::table.find(key(target))).execute(c)?;

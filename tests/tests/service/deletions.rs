@@ -20,6 +20,8 @@ on_both_databases![
     a_closed_organization_lets_nobody_in_and_comes_back_as_it_was,
     a_legal_hold_stops_a_deletion,
     a_user_is_shut_out_until_the_deletion_is_cancelled,
+    a_user_who_is_deactivated_meanwhile_stays_inactive_after_a_cancellation,
+    the_last_administrator_of_a_closed_organization_is_not_deleted,
 ];
 
 const MAIN: &str = "acme/main";
@@ -280,6 +282,43 @@ async fn a_user_is_shut_out_until_the_deletion_is_cancelled(server: Server) {
     ] {
         assert!(records.to_string().contains(action), "{records}");
     }
+}
+
+async fn a_user_who_is_deactivated_meanwhile_stays_inactive_after_a_cancellation(server: Server) {
+    let Acme { ben, .. } = server.acme();
+    server.admin(&["delete", "user", &ben.email, "--no-export", "--grace", "7d"]);
+    let to = |active| {
+        [
+            "user",
+            "set-active",
+            "--email",
+            &ben.email,
+            "--active",
+            active,
+        ]
+    };
+    server.admin(&to("false"));
+    server.admin(&["delete", "cancel", "user", &ben.email]);
+    let refused = ben.by_password().request(Method::GET, "/user").send().await;
+    assert_eq!(refused.unwrap().status, 401);
+    server.admin(&to("true"));
+    let signed_in = ben.by_password().request(Method::GET, "/user").send().await;
+    assert_eq!(signed_in.unwrap().status, 200);
+
+    server.admin(&["delete", "organization", "acme", "--no-export"]);
+    server.admin(&["org", "update", "--org", "acme", "--active", "false"]);
+    server.admin(&["delete", "cancel", "organization", "acme"]);
+    let listed = server.admin(&["org", "list"]);
+    let acme = &listed["organizations"][0];
+    assert_eq!(acme["active"], false, "{listed:#}");
+}
+
+async fn the_last_administrator_of_a_closed_organization_is_not_deleted(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    server.admin(&["delete", "organization", "acme", "--no-export"]);
+    let complaint = refusal(&server, &["delete", "user", &ada.email, "--no-export"]);
+    assert!(complaint.contains("last administrator"), "{complaint}");
+    server.admin(&["delete", "user", &ben.email, "--no-export"]);
 }
 
 /// Leaves a word wherever an organization has words.

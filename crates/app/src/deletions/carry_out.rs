@@ -289,8 +289,8 @@ impl Deletions {
         Ok(())
     }
 
-    /// Deletes an application with what users allowed it. First of all nobody acts for it any more;
-    /// then its sources in flows of other organizations go, flow by flow.
+    /// Deletes an application with what users allowed it. Its grants end first, so that no token acts
+    /// for it any more; then its sources in flows of other organizations go, flow by flow.
     async fn delete_application(&self, id: ApplicationId) -> Result<()> {
         self.core
             .transaction(NoCaller::Process, move |tx| {

@@ -125,6 +125,12 @@ fn members_of(tx: &mut Tx<'_>, id: OrganizationId) -> TxResult<Vec<UserId>> {
     Ok(people)
 }
 
+fn last_administrator() -> Error {
+    let text = "this is the last administrator of an organization; let another user administer it \
+                first, or delete the organization";
+    Error::conflict(text)
+}
+
 /// Makes a user inactive, who is to be erased.
 fn shut_out(tx: &mut Tx<'_>, id: UserId, grace: GracePeriod) -> TxResult<PendingDeletion> {
     let memberships = tx.organization_members().list_of_user(id)?;
@@ -140,9 +146,14 @@ fn shut_out(tx: &mut Tx<'_>, id: UserId, grace: GracePeriod) -> TxResult<Pending
         if membership.role == OrganizationRole::Administrator
             && !policy::may_do_without(&administrators, id)
         {
-            let text = "this is the last administrator of an organization; let somebody else \
-                        administer it first, or delete the organization";
-            return Err(Error::conflict(text).into());
+            return Err(last_administrator().into());
+        }
+    }
+    for closed in tx.deletions().list_closed_of_user(id)? {
+        let members = tx.deletions().list_members(closed.organization)?;
+        let mut others = members.iter().filter(|(user, _)| *user != id);
+        if closed.role == OrganizationRole::Administrator && !others.any(|(_, admin)| *admin) {
+            return Err(last_administrator().into());
         }
     }
     let user = tx.users().find(id)?.ok_or_else(Error::not_found)?;

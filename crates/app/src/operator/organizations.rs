@@ -140,6 +140,9 @@ impl Operator {
                     let text = "this organization is to be deleted; `delete cancel organization` opens it again";
                     return Err(Error::conflict(text).into());
                 }
+                if changes.active == Some(false) {
+                    tx.deletions().set_inactive(deletion)?;
+                }
                 let after = changes.applied_to(&before);
                 if let Some(owner) = tx
                     .organizations()

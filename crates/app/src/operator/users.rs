@@ -189,6 +189,9 @@ impl Operator {
                         "this user is to be deleted; `delete cancel user` lets them in again";
                     return Err(Error::conflict(text).into());
                 }
+                if !active {
+                    tx.deletions().set_inactive(deletion)?;
+                }
                 if user.active != active {
                     set_active(tx, id, active)?;
                 }

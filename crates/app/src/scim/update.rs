@@ -334,8 +334,11 @@ fn write_user(tx: &mut Tx<'_>, before: &User, after: &User) -> StoreResult<()> {
     if before.name != after.name {
         tx.users().set_name(id, &after.name)?;
     }
+    let deletion = DeletionTarget::User(id);
+    if !after.active {
+        tx.deletions().set_inactive(deletion)?;
+    }
     if before.active != after.active {
-        let deletion = DeletionTarget::User(id);
         if after.active && tx.deletions().find(deletion)?.is_some() {
             return Err(StoreError::Refused("the user is to be deleted"));
         }

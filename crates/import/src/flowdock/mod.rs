@@ -97,8 +97,8 @@ impl<'z> Reading<'z> {
         Ok(this)
     }
 
-    /// The records of a list that may be missing. In other folders such a name is that of a file that
-    /// somebody uploaded.
+    /// The records of a list that may be missing. In other folders such a name is that of an
+    /// uploaded file.
     fn list<T: DeserializeOwned>(&mut self, name: &str) -> Result<Vec<T>> {
         let mut found = Vec::new();
         let entry = within(&self.top, name);
@@ -137,7 +137,7 @@ impl<'z> Reading<'z> {
                 }
             })?;
             let room = &mut self.foreign.rooms[flow];
-            // Who wrote may have been removed from a flow whose members are known.
+            // Authors may have been removed from a flow whose members are known.
             if room.members.is_empty() {
                 room.members = authors.into_iter().collect();
                 room.members.sort_unstable();
@@ -257,7 +257,7 @@ impl ThreadStarts {
     }
 }
 
-/// What somebody said, or a tool.
+/// What a user or a tool said.
 #[derive(Default)]
 struct Said {
     text: String,
@@ -400,7 +400,7 @@ fn person(user: FlowdockUser) -> Option<Person> {
 }
 
 /// The entries that have messages of flows: all in folders of the same depth, since deeper ones are
-/// files of that name that somebody uploaded.
+/// uploaded files of that name.
 fn entries_with_messages(names: &[String]) -> Vec<String> {
     let is_it = |name: &&String| last_parts(name, 1) == Some(MESSAGES);
     let depth = |name: &String| name.matches('/').count();
