@@ -59,7 +59,7 @@ pub(super) fn print(app: &App, welcome: &Welcome, mailbox: &Path) -> Result<(), 
          \n\
          API:        {base}\n\
          Stream:     {stream}\n\
-         API docs:   {base}/openapi.json\n\
+         API docs:   {base}/api\n\
          Pages:      {web}/sign-in\n\
          Sign-in:    {email} with password {password}\n\
          API token:  {token}\n\

@@ -22,20 +22,37 @@ pub(super) struct BadLine {
 
 /// Reads lines of `address,name,flows`, of which the address alone is needed. Values are separated by
 /// commas and may stand in quotation marks, flows by semicolons or blanks. Empty lines and those that
-/// begin with # are passed over, and so is a first line without an address.
+/// begin with # are passed over, and so is a first line with one of
+/// [`HEADINGS`].
 pub(super) fn read(text: &str) -> Vec<Result<ListedPerson, BadLine>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines());
     let mut found = Vec::new();
     for (line, text) in lines {
         let text = text.trim();
-        let is_heading = line == 1 && !text.contains('@');
+        let is_heading = line == 1 && is_heading(text);
         if text.is_empty() || text.starts_with('#') || is_heading {
             continue;
         }
         found.push(person(line, text).map_err(|problem| BadLine { line, problem }));
     }
     found
+}
+
+/// What the first column of a table of people is called. Any other first line is a person, so that a
+/// mistaken address is not taken for a heading.
+const HEADINGS: [&str; 5] = [
+    "address",
+    "email",
+    "e-mail",
+    "email address",
+    "e-mail address",
+];
+
+fn is_heading(text: &str) -> bool {
+    let first = text.split(',').next().unwrap_or_default();
+    let first = first.trim().trim_matches('"').to_ascii_lowercase();
+    HEADINGS.contains(&first.as_str())
 }
 
 fn person(line: usize, text: &str) -> Result<ListedPerson, String> {
@@ -102,6 +119,14 @@ mod tests {
                 (6, "eve@example.org", String::new()),
             ]
         );
+    }
+
+    #[test]
+    fn a_mistaken_first_address_is_no_heading() {
+        let bad = |text| read(text).into_iter().filter_map(Result::err).count();
+        assert_eq!(bad("ada.example.org\nben@example.org\n"), 1);
+        assert_eq!(bad("\"E-mail address\",Name\nben@example.org\n"), 0);
+        assert_eq!(bad("ben@example.org\nemail,name\n"), 1);
     }
 
     #[test]
