@@ -301,9 +301,13 @@ fn content(shape: &Shape, is_scim: bool) -> Value {
         }
         Shape::Stream(name) => return stream_of(name),
         Shape::Media(types) => {
-            let each = types
-                .iter()
-                .map(|kind| ((*kind).to_owned(), bytes_of_a_file()));
+            let each = types.iter().map(|&kind| {
+                let schema = match kind {
+                    media_types::EVENT_STREAM => json!({"schema": {"type": "string"}}),
+                    _ => bytes_of_a_file(),
+                };
+                (kind.to_owned(), schema)
+            });
             return Value::Object(each.collect());
         }
         Shape::One(name) => reference(name),
