@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use eddyline_app::{
     Addresses, App, AuditConfig, Background, Config, FilesConfig, FlowLimits, InvitationLimits,
-    MailQuotas, MailRate, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
+    MailQuotas, MailRate, Mailing, OAuthConfig, OutboundConfig, PasswordPolicy, Profile,
+    SignInLimits,
 };
 use eddyline_http::serve::{BodyLimit, Limits, Server};
 use eddyline_http::{RequestMetrics, TrustedProxies};
@@ -167,6 +168,11 @@ impl Node {
         let sockets = &mut listeners.sockets;
         let signals = StopSignals::catch()?;
         raise_open_files();
+        if settings.password_hash_kib.is_weak() {
+            tracing::warn!(
+                "password_hash_kib is low: passwords are easy to guess from a stolen database"
+            );
+        }
         let api = sockets.listen(SocketUse::Api, settings.listen)?;
         let stream = sockets.listen(SocketUse::Stream, settings.stream_listen)?;
         let metrics = MetricsListener::open(sockets, settings.metrics_listen)?;
@@ -320,6 +326,10 @@ pub(crate) async fn open_app(
         sign_in: SignInLimits {
             per_account_and_address: settings.password_attempts_per_account,
             per_address: settings.password_attempts_per_address,
+        },
+        passwords: PasswordPolicy {
+            memory_kib: settings.password_hash_kib.kib(),
+            ..PasswordPolicy::default()
         },
         scim_attempts: settings.scim_attempts_per_address,
         streams: eddyline_app::stream_quota(settings.max_connections.get() as usize),

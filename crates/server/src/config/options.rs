@@ -14,8 +14,8 @@ use ipnet::IpNet;
 use self::layers::Layers;
 use super::lifetimes::{CodeLifetime, Lifetime, LinkLifetime, RecordLifetime, SecretKey, Switch};
 use super::values::{
-    BackupPlace, BackupRecipient, BaseUrl, Count, DatabaseUrl, HttpsUrl, LogDirectives, LogFormat,
-    PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret, Value,
+    BackupPlace, BackupRecipient, BaseUrl, Count, DatabaseUrl, HashMemory, HttpsUrl, LogDirectives,
+    LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret, Value,
 };
 use super::{ConfigError, OptionGroup};
 
@@ -292,6 +292,9 @@ options! {
         password_attempts_per_account: u32 = value("10"), "N";
         /// Wrong passwords allowed a minute from one address; 0 for any number
         password_attempts_per_address: u32 = value("100"), "N";
+        /// Memory that hashing one password takes, in KiB; less makes passwords easier to guess from a
+        /// stolen database
+        password_hash_kib: HashMemory = value("19456"), "KIB";
         /// Wrong tokens of an identity provider allowed a minute from one address; 0 for any number
         scim_attempts_per_address: u32 = value("10"), "N";
         /// Longest body of a request, in bytes

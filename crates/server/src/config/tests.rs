@@ -214,6 +214,28 @@ fn connections_and_readers_have_a_least_and_a_most() {
 }
 
 #[test]
+fn memory_of_password_hashes_has_a_least_and_a_most() {
+    for wrong in ["7", "1048577", "0", "-8", "19 MiB", ""] {
+        let refusal = Machine::new().flag("password_hash_kib", wrong).refusal();
+        assert_eq!(
+            refusal,
+            format!("--password-hash-kib: {wrong:?} is not a number from 8 to 1048576")
+        );
+    }
+    for (kib, is_weak) in [
+        ("8", true),
+        ("7167", true),
+        ("7168", false),
+        ("1048576", false),
+    ] {
+        let settings = Machine::new().flag("password_hash_kib", kib).settings();
+        assert_eq!(settings.password_hash_kib.kib().to_string(), kib);
+        assert_eq!(settings.password_hash_kib.is_weak(), is_weak, "{kib}");
+    }
+    assert!(!Machine::new().settings().password_hash_kib.is_weak());
+}
+
+#[test]
 fn an_unknown_key_is_refused_and_a_likely_one_suggested() {
     assert_eq!(
         Machine::new().file("colour = 'red'").refusal(),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::num::{NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -150,6 +151,39 @@ impl<const MOST: u32> Value for Count<MOST> {
         match text.parse() {
             Ok(number) if (1..=MOST).contains(&number) => Ok(Self(number)),
             _ => Err(format!("{text:?} is not a number from 1 to {MOST}")),
+        }
+    }
+}
+
+/// The memory of one password hash, in KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HashMemory(u32);
+
+impl HashMemory {
+    const BOUNDS: RangeInclusive<u32> = 8..=1_048_576;
+    /// The least of OWASP's recommendations.
+    const RECOMMENDED: u32 = 7_168;
+
+    pub(crate) fn kib(self) -> u32 {
+        self.0
+    }
+
+    /// Whether hashes of a stolen database are easy to guess from.
+    pub(crate) fn is_weak(self) -> bool {
+        self.0 < Self::RECOMMENDED
+    }
+}
+
+impl Value for HashMemory {
+    fn parse(text: &str) -> Result<Self, String> {
+        let bounds = Self::BOUNDS;
+        match text.parse() {
+            Ok(kib) if bounds.contains(&kib) => Ok(Self(kib)),
+            _ => Err(format!(
+                "{text:?} is not a number from {} to {}",
+                bounds.start(),
+                bounds.end()
+            )),
         }
     }
 }
