@@ -145,7 +145,11 @@ impl Flows {
                 Ok(())
             })
             .await?;
-        self.core.wait_until_applied(event).await;
+        match event {
+            // Another request may have blocked the user a moment ago, and still waits for other processes.
+            None if blocked => self.core.wait_until_all_applied().await?,
+            event => self.core.wait_until_applied(event).await,
+        }
         Ok(done)
     }
 

@@ -147,8 +147,9 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// [`Error::not_found`] when the user does not belong to the organization, [`Error::conflict`]
-    /// when the group has as many members as it may; and as [`Groups::remove`].
+    /// For a user who does not belong to the organization [`Error::invalid`] when it is to come in,
+    /// and [`Error::not_found`] when it is to go out; [`Error::conflict`] when the group has as many
+    /// members as it may; and as [`Groups::remove`].
     pub async fn set_member(
         &self,
         actor: &Actor,
@@ -164,7 +165,11 @@ impl Groups {
                 .list_among(organization, &[user])?
                 .is_empty()
             {
-                return Err(Error::not_found().into());
+                let unknown = match is_member {
+                    true => Error::invalid("id", "is not a user of the organization"),
+                    false => Error::not_found(),
+                };
+                return Err(unknown.into());
             }
             change::set_member(tx, &group, user, is_member, by)
         })

@@ -394,7 +394,8 @@ impl OAuth {
             note_application(tx, application, AuditAction::ApplicationDelete, &json!({}))
         })
         .await?;
-        Ok(())
+        // Another removal may have ended the grants a moment ago, and still waits for other processes.
+        self.core.wait_until_end_applied(None).await
     }
 
     /// Does something with an application that the caller may change, and gives it as it is then.

@@ -228,14 +228,13 @@ async fn members_belong_to_the_organization(tenant: Tenant) {
     }
     for user in [stranger, 999_999_999] {
         let users = format!("{address}/users");
-        assert_eq!(
-            tenant
-                .ada
-                .send(Method::POST, &users, &json!({"id": user}))
-                .await
-                .status,
-            404
-        );
+        let refused = tenant
+            .ada
+            .send(Method::POST, &users, &json!({"id": user}))
+            .await;
+        assert_eq!(refused.status, 400);
+        let expected = json!(["is not a user of the organization"]);
+        assert_eq!(refused.json()["errors"]["id"], expected);
         let user = format!("{users}/{user}");
         assert_eq!(
             tenant
