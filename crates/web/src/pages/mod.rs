@@ -148,6 +148,14 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
                 .post(settings::organization::provider::disconnect),
         ),
         (
+            "/app/{organization}/settings/audit",
+            get(settings::organization::audit::show),
+        ),
+        (
+            "/app/{organization}/settings/audit/download",
+            post(settings::organization::audit::download),
+        ),
+        (
             "/app/{organization}/{flow}/settings",
             get(settings::general::show).post(settings::general::change),
         ),

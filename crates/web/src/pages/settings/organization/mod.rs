@@ -3,6 +3,7 @@
 
 pub(in crate::pages) mod administrator;
 pub(in crate::pages) mod applications;
+pub(in crate::pages) mod audit;
 pub(in crate::pages) mod general;
 pub(in crate::pages) mod new_flow;
 pub(in crate::pages) mod people;
@@ -28,15 +29,17 @@ enum Subject {
     People,
     Applications,
     Provider,
+    Audit,
 }
 
 impl Subject {
     /// Each, in the order of the list.
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Self::General,
         Self::People,
         Self::Applications,
         Self::Provider,
+        Self::Audit,
     ];
 
     fn label(self, t: &'static Texts) -> &'static str {
@@ -45,6 +48,7 @@ impl Subject {
             Self::People => &t.people.title,
             Self::Applications => &t.organization.applications,
             Self::Provider => &t.organization.provider,
+            Self::Audit => &t.audit.title,
         }
     }
 
@@ -55,6 +59,7 @@ impl Subject {
             Self::People => "/people",
             Self::Applications => "/applications",
             Self::Provider => "/identity-provider",
+            Self::Audit => "/audit",
         };
         format!("{settings}{rest}")
     }
@@ -63,7 +68,7 @@ impl Subject {
     fn action(self) -> OrganizationAction {
         match self {
             Self::General | Self::People => OrganizationAction::See,
-            Self::Applications | Self::Provider => OrganizationAction::Administer,
+            Self::Applications | Self::Provider | Self::Audit => OrganizationAction::Administer,
         }
     }
 }
