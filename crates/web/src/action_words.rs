@@ -180,15 +180,12 @@ impl ActionArea {
         }
     }
 
-    /// Its actions with their words, in the order of the words.
+    /// Its actions with their words, in the order in which documents list them.
     pub(crate) fn choices(self, t: &Texts) -> Vec<(String, String)> {
         let all = AuditAction::ALL.iter().copied();
-        let mut own: Vec<_> = all
-            .filter(|action| Self::of(*action) == self)
+        all.filter(|action| Self::of(*action) == self)
             .map(|action| (action.name().to_owned(), words(action, t).to_owned()))
-            .collect();
-        own.sort_by(|one, other| one.1.cmp(&other.1));
-        own
+            .collect()
     }
 
     /// What the group is called in the list of choices.

@@ -169,6 +169,8 @@ fn axe_finds_nothing_in_the_settings_of_an_organization() {
             &[
                 "",
                 "/applications",
+                "/audit",
+                "/audit?what=flow.create&from=x",
                 "/flows/new",
                 "/identity-provider",
                 "/identity-provider/token",

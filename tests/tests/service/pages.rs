@@ -7,6 +7,7 @@ use eddyline_tests::{
 };
 use serde_json::json;
 
+mod audit_log;
 mod coming_in;
 mod forgery;
 mod languages;

@@ -2,6 +2,54 @@
 
 use eddyline_wire::NamedRecord;
 
+/// How many records a file has at most.
+pub(super) const MAX_RECORDS: usize = 10_000;
+/// How many bytes a file has at most. It is in memory until it is sent.
+pub(super) const MAX_BYTES: usize = 8 << 20;
+
+/// A file that records are added to.
+pub(super) struct GrowingFile {
+    format: RecordFile,
+    content: String,
+    records: usize,
+}
+
+impl GrowingFile {
+    /// A file without a record.
+    pub(super) fn new(format: RecordFile) -> Self {
+        Self {
+            format,
+            content: format.begin(),
+            records: 0,
+        }
+    }
+
+    /// How many further records it takes.
+    pub(super) fn room(&self) -> usize {
+        MAX_RECORDS - self.records
+    }
+
+    /// Adds a record. Gives whether there was room for it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RecordFile::line`].
+    pub(super) fn push(&mut self, record: &NamedRecord) -> serde_json::Result<bool> {
+        let line = self.format.line(record)?;
+        let fits = self.room() > 0 && self.content.len() + line.len() <= MAX_BYTES;
+        if fits {
+            self.content.push_str(&line);
+            self.records += 1;
+        }
+        Ok(fits)
+    }
+
+    /// The file as a whole.
+    pub(super) fn finish(self) -> String {
+        self.content
+    }
+}
+
 /// How a file is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecordFile {
@@ -56,7 +104,7 @@ impl RecordFile {
     }
 
     /// What stands before the first record.
-    pub(super) fn begin(self) -> String {
+    fn begin(self) -> String {
         match self {
             Self::Csv => COLUMNS.join(",") + "\r\n",
             Self::Lines => String::new(),
@@ -68,7 +116,7 @@ impl RecordFile {
     /// # Errors
     ///
     /// Those of [`serde_json`], which a record gives no cause for.
-    pub(super) fn line(self, record: &NamedRecord) -> serde_json::Result<String> {
+    fn line(self, record: &NamedRecord) -> serde_json::Result<String> {
         Ok(match self {
             Self::Csv => csv_line(record),
             Self::Lines => serde_json::to_string(record)? + "\n",
@@ -112,7 +160,38 @@ fn cell(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+
+    fn record(detail: Value) -> NamedRecord {
+        serde_json::from_value(json!({
+            "id": 1, "at": "2026-11-29T08:00:00.000Z", "organization": 1, "actor": "user:7",
+            "actor_name": "Ada", "application": null, "address": "::1", "action": "flow.change",
+            "user": null, "user_name": null, "target": null, "detail": detail,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_file_ends_at_its_records_and_at_its_bytes() {
+        let mut file = GrowingFile::new(RecordFile::Csv);
+        let small = record(json!({}));
+        while file.room() > 0 {
+            assert!(file.push(&small).unwrap());
+        }
+        assert!(!file.push(&small).unwrap());
+        assert_eq!(file.finish().matches("\r\n").count(), MAX_RECORDS + 1);
+
+        let frame = RecordFile::Lines.line(&record(json!(""))).unwrap().len();
+        let mut file = GrowingFile::new(RecordFile::Lines);
+        let half = record(json!("x".repeat(MAX_BYTES / 2 - frame)));
+        assert_eq!(
+            [(); 3].map(|()| file.push(&half).unwrap()),
+            [true, true, false]
+        );
+        assert_eq!(file.finish().len(), MAX_BYTES);
+    }
 
     #[test]
     fn a_cell_is_quoted_where_it_must_be_and_never_a_formula() {

@@ -11,7 +11,7 @@ use eddyline_http::expect_response_bytes;
 use http::StatusCode;
 
 use self::asked::AskedRecords;
-use self::file::RecordFile;
+use self::file::{GrowingFile, MAX_BYTES, MAX_RECORDS, RecordFile};
 use self::row::{RecordRow, person};
 use super::{Own, Subject, find};
 use crate::action_words::ActionArea;
@@ -28,11 +28,8 @@ use crate::visit::Visit;
 
 /// How many records a page has.
 const PAGE: usize = 50;
-/// How many records a file has at most, and how many of them are read at a time.
-const FILE_RECORDS: usize = 10_000;
+/// How many records of a file are read at a time.
 const CHUNK: usize = 500;
-/// How many MiB a file has at most. It is in memory until it is sent.
-const FILE_MIB: usize = 8;
 
 #[derive(Template)]
 #[template(path = "settings/organization/audit.html")]
@@ -61,8 +58,8 @@ struct RecordList {
 
 impl AuditLog {
     fn file_hint(&self) -> String {
-        let hint = self.t.audit.download_hint.with("count", FILE_RECORDS);
-        hint.with("size", FILE_MIB).to_string()
+        let hint = self.t.audit.download_hint.with("count", MAX_RECORDS);
+        hint.with("size", MAX_BYTES >> 20).to_string()
     }
 }
 
@@ -236,7 +233,7 @@ pub(in crate::pages) async fn download(
     if asked.read(visit.texts()).is_err() {
         return page(visit, &own, &asked, None).await;
     }
-    expect_response_bytes(FILE_MIB << 20)?;
+    expect_response_bytes(MAX_BYTES)?;
     let content = written(visit, &own, &asked, format).await;
     let content = content.map_err(PageError::not_allowed)?;
     let organization = &own.summary.parameterized_name;
@@ -263,25 +260,20 @@ async fn written(
         .note_audit_export(actor, own.id, detail.into())
         .await?;
 
-    let mut content = format.begin();
-    let mut left = FILE_RECORDS;
-    while before.is_some() && left > 0 {
-        let wanted = left.min(CHUNK);
+    let mut file = GrowingFile::new(format);
+    while before.is_some() && file.room() > 0 {
+        let wanted = file.room().min(CHUNK);
         let range = AuditRange::newest(before, wanted as i64);
         let records = organizations.audit(actor, own.id, filter.clone(), range);
         let records = records.await?;
         for record in &records {
-            let line = format
-                .line(record)
-                .map_err(|error| Error::internal(format!("a record cannot be written: {error}")))?;
-            if content.len() + line.len() > FILE_MIB << 20 {
-                return Ok(content);
+            let added = file.push(record);
+            if !added.map_err(|error| Error::internal(format!("a record as text: {error}")))? {
+                return Ok(file.finish());
             }
-            content.push_str(&line);
         }
-        left -= records.len();
         let is_full = records.len() == wanted;
         before = records.last().filter(|_| is_full).map(|last| last.id);
     }
-    Ok(content)
+    Ok(file.finish())
 }

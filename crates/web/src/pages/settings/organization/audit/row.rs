@@ -38,12 +38,13 @@ impl RecordRow {
         let through = record
             .application
             .map(|id| named(names.applications.get(&id), id));
+        // What one does to oneself has one name.
+        let user = record
+            .user
+            .filter(|id| record.actor != format!("user:{id}"));
         let facts = [
             (&a.by, Some(actor(record, names, t))),
-            (
-                &a.about,
-                record.user.map(|id| person(&record.user_name, id, t)),
-            ),
+            (&a.about, user.map(|id| person(&record.user_name, id, t))),
             (
                 &a.target,
                 record.target.as_ref().map(|target| target_words(target, t)),
