@@ -85,7 +85,7 @@ async fn records_are_told_in_words_and_narrowed(tenant: Tenant) {
             page.says(200, "No record matches.");
         }
     }
-    // What was chosen stays chosen, also who has left.
+    // What was chosen stays chosen, also a user who has left.
     let member = format!("/organizations/{}/users/{id}", tenant.name);
     tenant.ada.does(Method::DELETE, &member, &Json::Null).await;
     let query = format!("?user={id}&what=member.remove&from=2020-01-01");
@@ -134,10 +134,6 @@ async fn older_records_are_on_further_pages(tenant: Tenant) {
     assert_eq!(told(&first).len(), 50);
     let older = first.between("rel=\"next\" href=\"", "\"");
     let older = older.replace("&#38;", "&");
-    assert!(
-        older.contains("what=flow") && older.contains("until_id="),
-        "{older}"
-    );
     let last = ada.get(&older).await;
     assert_eq!(told(&last), [CHANGED]);
     last.says(200, "main → Name 1<");

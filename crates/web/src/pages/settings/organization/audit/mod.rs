@@ -29,7 +29,7 @@ use crate::visit::Visit;
 /// How many records a page has.
 const PAGE: usize = 50;
 /// How many records of a file are read at a time.
-const CHUNK: usize = 500;
+const CHUNK: usize = 200;
 
 #[derive(Template)]
 #[template(path = "settings/organization/audit.html")]
@@ -117,8 +117,8 @@ async fn page(
     visit.client_page_with(status, &page).await
 }
 
-/// The form of the filter, with what was chosen. Who left the organization is offered where the filter
-/// names them.
+/// The form of the filter, with what was chosen. A user of the filter is offered also after they left the
+/// organization.
 async fn filter(
     visit: &Visit,
     own: &Own,
