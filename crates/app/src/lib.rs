@@ -137,7 +137,8 @@ pub use operator::{
     OrganizationChanges, OrganizationDetails, Provisioning, RetentionName, UserDetails,
 };
 pub use organizations::{
-    ExpectedToken, ExplainedRecords, Organizations, OwnOrganization, ScimDetails,
+    ExpectedToken, ExplainedRecords, KeptFlow, KeptMessages, Organizations, OwnOrganization,
+    ScimDetails,
 };
 pub use page_frame::PageFrame;
 pub use pictures::{OutsidePicture, Pictures};
