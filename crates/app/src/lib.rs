@@ -136,7 +136,10 @@ pub use operator::{
     ErasedUser, FlowToken, HeldItem, HoldName, NewFlow, NewOrganization, NewPerson, Operator,
     OrganizationChanges, OrganizationDetails, Provisioning, RetentionName, UserDetails,
 };
-pub use organizations::{ExpectedToken, Organizations, OwnOrganization, ScimDetails};
+pub use organizations::{
+    ExpectedToken, ExplainedRecords, KeptFlow, KeptMessages, Organizations, OwnOrganization,
+    ScimDetails,
+};
 pub use page_frame::PageFrame;
 pub use pictures::{OutsidePicture, Pictures};
 pub(crate) use presence::PresenceTracker;

@@ -76,7 +76,9 @@ pub use crate::forwarded::{ClientInfo, TrustedProxies};
 pub use crate::metrics::{RequestMetrics, metrics_service};
 pub use crate::openapi::ApiDescription;
 pub use crate::picture_form::{FileBodies, PictureForm, read_picture_form};
-pub use crate::response_budget::{check_response_budget, reserve_response_bytes};
+pub use crate::response_budget::{
+    check_response_budget, expect_response_bytes, reserve_response_bytes,
+};
 use crate::routes::Routes;
 use crate::serve::{BodyBudget, BodyLimit};
 use crate::wire_profile::WireProfile;

@@ -126,7 +126,7 @@ pub fn check_response_budget() -> Result<(), Error> {
 /// # Errors
 ///
 /// [`Error::too_many_requests`].
-pub(crate) fn expect_response_bytes(bytes: usize) -> Result<(), Error> {
+pub fn expect_response_bytes(bytes: usize) -> Result<(), Error> {
     match REQUEST.try_with(|request| request.payer.get()) {
         Ok(Payer::Known(keys)) => KNOWN_BYTES.expect(keys, bytes as u64).map_err(too_many),
         Ok(Payer::Stranger(keys)) => STRANGERS_BYTES.expect(keys, bytes as u64).map_err(too_many),

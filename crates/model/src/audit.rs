@@ -141,6 +141,7 @@ actions! {
     HoldPlace "hold.place" "A legal hold was placed.",
     HoldRelease "hold.release" "A legal hold was released.",
     DataExport "data.export" "Data was exported.",
+    AuditExport "audit.export" "An administrator downloaded records of the audit log.",
     DataImport "data.import" "An archive was imported.",
     BackupCreate "backup.create" "A backup was begun by an operator.",
     BackupTake "backup.take" "A server took a backup by its schedule.",

@@ -3,10 +3,12 @@
 use askama::Template;
 use axum::body::{Body, Bytes};
 use axum::response::Response;
+use eddyline_app::Error;
 use eddyline_http::{error_page, reserve_response_bytes};
+use eddyline_wire::disposition;
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, LOCATION, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue,
+    LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{HeaderMap, StatusCode};
 
@@ -50,6 +52,28 @@ pub(crate) fn public_page(text: Bytes) -> Response {
         .headers_mut()
         .insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     response
+}
+
+/// A file to be kept by the reader's browser, which shows it on no page. It counts for its reader until
+/// it is sent.
+///
+/// # Errors
+///
+/// [`Error::too_many_requests`] and [`Error::unavailable`], where there is no room for its bytes.
+pub(crate) fn download(
+    name: &str,
+    content_type: &'static str,
+    content: String,
+) -> Result<Response, Error> {
+    let content = reserve_response_bytes(content.into())?;
+    let mut response = Response::new(Body::from(content));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    let disposition = HeaderValue::from_str(&disposition(name, content_type))
+        .unwrap_or(HeaderValue::from_static("attachment"));
+    headers.insert(CONTENT_DISPOSITION, disposition);
+    harden(headers);
+    Ok(response)
 }
 
 fn html(status: StatusCode, text: Bytes) -> Response {

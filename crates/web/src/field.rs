@@ -22,6 +22,8 @@ pub(crate) struct FormField {
     value: String,
     /// The values to choose from, each with what people read.
     choices: Vec<(String, String)>,
+    /// Further values to choose from, in groups with names.
+    groups: Vec<(String, Vec<(String, String)>)>,
     hint: &'static str,
     readonly: bool,
     optional: bool,
@@ -60,6 +62,11 @@ impl FormField {
     /// A time of the day.
     pub(crate) fn time(name: &'static str, label: &'static str) -> Self {
         Self::new(name, label, "time", "off")
+    }
+
+    /// A day, as `2026-11-29`.
+    pub(crate) fn date(name: &'static str, label: &'static str) -> Self {
+        Self::new(name, label, "date", "off")
     }
 
     /// Several lines of text.
@@ -102,6 +109,7 @@ impl FormField {
             autocomplete,
             value: String::new(),
             choices: Vec::new(),
+            groups: Vec::new(),
             hint: "",
             readonly: false,
             optional: false,
@@ -112,6 +120,12 @@ impl FormField {
 
     pub(crate) fn value(mut self, value: &str) -> Self {
         value.clone_into(&mut self.value);
+        self
+    }
+
+    /// Offers further values of a choice in a group.
+    pub(crate) fn group(mut self, label: &str, choices: Vec<(String, String)>) -> Self {
+        self.groups.push((label.to_owned(), choices));
         self
     }
 
@@ -143,6 +157,7 @@ impl FormField {
 pub(crate) struct FormView {
     t: &'static Texts,
     action: String,
+    method: &'static str,
     /// Sets the ids of this form apart from those of others on the page.
     prefix: &'static str,
     hidden: Vec<(&'static str, String)>,
@@ -166,6 +181,7 @@ impl FormView {
         Self {
             t,
             action: action.into(),
+            method: "post",
             prefix: "",
             hidden: vec![("csrf", csrf.to_owned())],
             fields: Vec::new(),
@@ -173,6 +189,19 @@ impl FormView {
             about: String::new(),
             quiet: false,
             problems: Vec::new(),
+        }
+    }
+
+    /// A form that leads to this path with its values as the query, and changes nothing.
+    pub(crate) fn asking(
+        t: &'static Texts,
+        action: impl Into<String>,
+        button: impl Display,
+    ) -> Self {
+        Self {
+            method: "get",
+            hidden: Vec::new(),
+            ..Self::new(t, action, "", button)
         }
     }
 
@@ -216,6 +245,14 @@ impl FormView {
     pub(crate) fn problem(mut self, text: impl Into<String>) -> Self {
         self.problems.push(text.into());
         self
+    }
+
+    /// Says what is wrong with one field.
+    pub(crate) fn wrong(self, name: &str, text: impl Display) -> Self {
+        self.errors(FieldErrors::from([(
+            name.to_owned(),
+            vec![text.to_string()],
+        )]))
     }
 
     /// Says what is wrong with each field.
@@ -299,6 +336,11 @@ mod tests {
         ];
         let form = form()
             .field(FormField::choice("number", "Number", choices).value("2"))
+            .field(
+                FormField::choice("kind", "Kind", Vec::new())
+                    .group("More", vec![("3".to_owned(), "Three".to_owned())])
+                    .value("3"),
+            )
             .field(FormField::switch("on", "On", true))
             .field(FormField::switch("off", "Off", false))
             .field(FormField::lines("text", "Text").value("</textarea>a\nb"))
@@ -307,6 +349,7 @@ mod tests {
         for part in [
             "<option value=\"1\">One</option>",
             "<option value=\"2\" selected>Two</option>",
+            "<optgroup label=\"More\">\n<option value=\"3\" selected>Three</option>\n</optgroup>",
             "<input id=\"on\" name=\"on\" type=\"checkbox\" value=\"1\" checked>",
             "<input id=\"off\" name=\"off\" type=\"checkbox\" value=\"1\">",
             "&#60;/textarea&#62;a\nb</textarea>",
@@ -314,6 +357,17 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part} in {html}");
         }
+    }
+
+    #[test]
+    fn a_form_that_asks_is_sent_as_a_query_and_bears_no_token() {
+        let form = FormView::asking(english(), "/x", "Go").field(FormField::date("from", "From"));
+        let html = form.render().unwrap();
+        assert!(
+            html.contains("<form method=\"get\" action=\"/x\">"),
+            "{html}"
+        );
+        assert!(!html.contains("hidden"), "{html}");
     }
 
     #[test]

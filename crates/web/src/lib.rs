@@ -9,6 +9,7 @@
 //!
 //! The crate may know the application and how HTTP is read, and no database.
 
+mod action_words;
 mod answer;
 mod browser;
 mod cookies;

@@ -35,6 +35,9 @@ impl FromStr for Day {
 }
 
 impl Zone {
+    /// That of UTC, for pages that say so.
+    pub(crate) const UTC: Self = Self(UtcOffset::UTC);
+
     /// The zone that a request shows, or UTC.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let minutes = cookies::find(headers, COOKIE)

@@ -169,11 +169,16 @@ fn axe_finds_nothing_in_the_settings_of_an_organization() {
             &[
                 "",
                 "/applications",
+                "/audit",
+                "/audit?what=flow.create&from=x",
                 "/flows/new",
                 "/identity-provider",
                 "/identity-provider/token",
                 "/identity-provider/disconnect",
                 "/people",
+                "/retention",
+                "/retention/change",
+                "/retention/change?keep=days&days=30",
             ],
         );
         paths.push(format!("/app/acme/settings/people/{ben}"));

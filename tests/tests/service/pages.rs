@@ -7,6 +7,7 @@ use eddyline_tests::{
 };
 use serde_json::json;
 
+mod audit_log;
 mod coming_in;
 mod forgery;
 mod languages;
@@ -15,6 +16,7 @@ mod organization;
 mod people;
 mod picture;
 mod reference;
+mod retention;
 mod settings;
 
 pub(crate) use self::links::path_of;

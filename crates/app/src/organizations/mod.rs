@@ -2,15 +2,17 @@
 //! identity providers.
 
 pub(crate) mod provider;
+mod records;
+mod retention;
 mod roles;
 
 use crate::accounts::Accounts;
 use crate::actor::Actor;
-use crate::audit::{self, differences};
+use crate::audit::differences;
 use crate::core::Core;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
 use crate::{Error, Result};
-use eddyline_model::audit::{AuditAction, AuditEntry, AuditFilter, AuditRange, AuditTarget};
+use eddyline_model::audit::{AuditAction, AuditEntry, AuditTarget};
 use eddyline_model::log::Control;
 use eddyline_model::names::display_name;
 use eddyline_model::organizations::Organization as StoredOrganization;
@@ -18,10 +20,12 @@ use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
-use eddyline_wire::{NamedRecord, Organization, OrganizationSummary, User};
+use eddyline_wire::{Organization, OrganizationSummary, User};
 use serde_json::{Value, json};
 
 pub use self::provider::{ExpectedToken, ScimDetails};
+pub use self::records::ExplainedRecords;
+pub use self::retention::{KeptFlow, KeptMessages};
 pub(crate) use self::roles::set_role;
 
 /// An organization of the caller's, by what it is called.
@@ -260,32 +264,6 @@ impl Organizations {
             admin,
             &self.core.config().addresses.base,
         ))
-    }
-
-    /// Records of the audit log of an organization that the caller administers. What concerns the whole
-    /// server is not among them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::not_found`] when it is not the caller's, [`Error::denied`] when the caller does not
-    /// administer it.
-    pub async fn audit(
-        &self,
-        actor: &Actor,
-        id: OrganizationId,
-        filter: AuditFilter,
-        range: AuditRange,
-    ) -> Result<Vec<NamedRecord>> {
-        policy::organization(actor.user()?.role_in(id), OrganizationAction::Administer)?;
-        let filter = AuditFilter {
-            organization: Some(id),
-            ..filter
-        };
-        let found = self
-            .core
-            .store()
-            .read(move |reader| audit::list(reader, &filter, range));
-        Ok(found.await?)
     }
 
     /// Takes somebody out of an organization, which ends all their rights there at once. That is

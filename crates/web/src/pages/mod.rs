@@ -148,6 +148,23 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
                 .post(settings::organization::provider::disconnect),
         ),
         (
+            "/app/{organization}/settings/retention",
+            get(settings::organization::retention::show),
+        ),
+        (
+            "/app/{organization}/settings/retention/change",
+            get(settings::organization::retention::ask)
+                .post(settings::organization::retention::change),
+        ),
+        (
+            "/app/{organization}/settings/audit",
+            get(settings::organization::audit::show),
+        ),
+        (
+            "/app/{organization}/settings/audit/download",
+            post(settings::organization::audit::download),
+        ),
+        (
             "/app/{organization}/{flow}/settings",
             get(settings::general::show).post(settings::general::change),
         ),

@@ -175,6 +175,16 @@ const FORMS: &[Form] = &[
         &[],
     ),
     form(
+        "/app/{organization}/settings/retention/change",
+        "/app/{organization}/settings/retention/change",
+        &[("keep", "days"), ("days", "1")],
+    ),
+    form(
+        "/app/{organization}/settings/audit/download",
+        "/app/{organization}/settings/audit/download",
+        &[("format", "csv")],
+    ),
+    form(
         "/app/{organization}/settings/people/{user}/administrator",
         "/app/{organization}/settings/people/{ben}/administrator",
         &[("role", "administrator")],
@@ -363,6 +373,8 @@ impl<'t> Stage<'t> {
             "/app/{organization}/settings/people",
             "/app/{organization}/settings/applications",
             "/app/{organization}/settings/identity-provider",
+            "/app/{organization}/settings/retention",
+            "/app/{organization}/settings/audit?what=audit.export",
             "/app/{organization}/main/settings",
             "/app/{organization}/main/settings/members",
             "/app/{organization}/main/settings/invitations",

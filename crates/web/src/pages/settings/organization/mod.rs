@@ -3,10 +3,12 @@
 
 pub(in crate::pages) mod administrator;
 pub(in crate::pages) mod applications;
+pub(in crate::pages) mod audit;
 pub(in crate::pages) mod general;
 pub(in crate::pages) mod new_flow;
 pub(in crate::pages) mod people;
 pub(in crate::pages) mod provider;
+pub(in crate::pages) mod retention;
 
 use eddyline_app::{Confirmation, Password, ScimDetails};
 use eddyline_model::policy::{OrganizationAction, organization as allowed};
@@ -28,15 +30,19 @@ enum Subject {
     People,
     Applications,
     Provider,
+    Retention,
+    Audit,
 }
 
 impl Subject {
     /// Each, in the order of the list.
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 6] = [
         Self::General,
         Self::People,
         Self::Applications,
         Self::Provider,
+        Self::Retention,
+        Self::Audit,
     ];
 
     fn label(self, t: &'static Texts) -> &'static str {
@@ -45,6 +51,8 @@ impl Subject {
             Self::People => &t.people.title,
             Self::Applications => &t.organization.applications,
             Self::Provider => &t.organization.provider,
+            Self::Retention => &t.retention.title,
+            Self::Audit => &t.audit.title,
         }
     }
 
@@ -55,6 +63,8 @@ impl Subject {
             Self::People => "/people",
             Self::Applications => "/applications",
             Self::Provider => "/identity-provider",
+            Self::Retention => "/retention",
+            Self::Audit => "/audit",
         };
         format!("{settings}{rest}")
     }
@@ -63,7 +73,9 @@ impl Subject {
     fn action(self) -> OrganizationAction {
         match self {
             Self::General | Self::People => OrganizationAction::See,
-            Self::Applications | Self::Provider => OrganizationAction::Administer,
+            Self::Applications | Self::Provider | Self::Retention | Self::Audit => {
+                OrganizationAction::Administer
+            }
         }
     }
 }
