@@ -115,7 +115,7 @@ impl Error {
 
     /// The organization is closed, and will be deleted at this time.
     pub(crate) fn closed(due_at: Timestamp) -> Self {
-        Self::denied().with_message(closed_text(due_at))
+        Self::with_text(ErrorKind::Closed, closed_text(due_at))
     }
 
     /// The access token of the caller has none of these scopes. Any of them would do.

@@ -66,7 +66,7 @@ pub(super) fn status(kind: ErrorKind) -> StatusCode {
         ErrorKind::Unauthenticated | ErrorKind::MissingToken | ErrorKind::InvalidToken => {
             StatusCode::UNAUTHORIZED
         }
-        ErrorKind::Denied | ErrorKind::MissingScope => StatusCode::FORBIDDEN,
+        ErrorKind::Denied | ErrorKind::Closed | ErrorKind::MissingScope => StatusCode::FORBIDDEN,
         ErrorKind::NotFound => StatusCode::NOT_FOUND,
         ErrorKind::TimedOut => StatusCode::REQUEST_TIMEOUT,
         ErrorKind::Conflict => StatusCode::CONFLICT,
@@ -113,7 +113,7 @@ pub(crate) fn message(error: &Error) -> Cow<'_, str> {
         ErrorKind::TooLarge => "The request is too large",
         ErrorKind::Unauthenticated | ErrorKind::MissingToken => "Authentication is required",
         ErrorKind::InvalidToken => "The access token is not valid",
-        ErrorKind::Denied | ErrorKind::MissingScope => "Access denied",
+        ErrorKind::Denied | ErrorKind::Closed | ErrorKind::MissingScope => "Access denied",
         ErrorKind::NotFound => "not found",
         ErrorKind::Gone => "It was removed",
         ErrorKind::Conflict => "It contradicts what is there",

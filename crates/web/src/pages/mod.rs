@@ -36,6 +36,7 @@ use crate::local_path::local_path;
 use crate::session_api;
 
 pub(crate) use self::reference::WrittenReference;
+pub(crate) use self::shell::deletion_of;
 
 /// The router of all pages.
 pub(crate) fn router(site: Site) -> Router {
@@ -108,6 +109,11 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
             "/app/{organization}/settings",
             get(settings::organization::general::show)
                 .post(settings::organization::general::rename),
+        ),
+        (
+            "/app/{organization}/settings/deletion",
+            get(settings::organization::deletion::show)
+                .post(settings::organization::deletion::change),
         ),
         (
             "/app/{organization}/settings/flows/new",
