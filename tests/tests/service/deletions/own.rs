@@ -2,7 +2,9 @@
 //! left.
 
 use eddyline_client::{Client, Json, Method, RawResponse};
-use eddyline_tests::{Acme, Caller, Listener, PASSWORD, Server, Visitor, on_both_databases};
+use eddyline_tests::{
+    Acme, Backend, Caller, Listener, PASSWORD, Server, Visitor, on_both_databases, run,
+};
 use serde_json::json;
 
 use super::{MAIN, MESSAGES, answer, is_closed, refusal, seen};
@@ -211,6 +213,35 @@ async fn what_an_operator_requested_only_operators_cancel(server: Server) {
     let letter = server.letter(&ada.email, 2).await;
     assert!(letter.text.contains("An operator of the server cancelled"));
     assert_eq!(ada.get(ACME).await["active"], true);
+}
+
+async fn ada_gets_two_mails_a_day(server: Server) {
+    let Acme { ada, .. } = server.acme();
+    for round in 0..2 {
+        ada.client.delete_organization("acme").await.unwrap();
+        if round == 0 {
+            server.letter(&ada.email, 1).await;
+        }
+        ada.client
+            .cancel_organization_deletion("acme")
+            .await
+            .unwrap();
+        let letter = server.letter(&ada.email, 2).await;
+        assert!(letter.subject.contains("will not be deleted"));
+    }
+    // Mail of another kind has a count of its own, and would come after a third one.
+    let mut visitor = server.visitor();
+    visitor.post("/password", &[("email", &ada.email)]).await;
+    let letter = server.letter(&ada.email, 3).await;
+    assert!(letter.subject.contains("password"), "{letter:?}");
+}
+
+#[test]
+fn deletions_that_come_and_go_fill_no_mailbox() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
+        let options = ["--mail-per-recipient-day", "2"];
+        run(backend, &options, ada_gets_two_mails_a_day);
+    }
 }
 
 const PAGE: &str = "/app/acme/settings/deletion";
