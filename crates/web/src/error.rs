@@ -13,8 +13,7 @@ use http::header::ALLOW;
 
 use crate::answer::{page, see_other};
 use crate::language::Language;
-use crate::local_path::sign_in_path;
-use crate::pages::deletion_of;
+use crate::local_path::{deletion_of, sign_in_path};
 use crate::texts::Texts;
 
 /// Why a page is not shown, or its form has no effect.

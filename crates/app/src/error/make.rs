@@ -114,7 +114,8 @@ impl Error {
     }
 
     /// The organization is closed, and will be deleted at this time.
-    pub(crate) fn closed(due_at: Timestamp) -> Self {
+    #[must_use]
+    pub fn closed(due_at: Timestamp) -> Self {
         Self::with_text(ErrorKind::Closed, closed_text(due_at))
     }
 

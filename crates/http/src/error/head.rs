@@ -170,6 +170,7 @@ pub fn error_page(error: &Error, page: impl FnOnce(StatusCode) -> Response) -> R
 #[cfg(test)]
 mod tests {
     use eddyline_app::{IntegrationFailed, Limit};
+    use eddyline_model::Timestamp;
     use eddyline_model::scopes::{Scope, Scopes};
 
     use super::*;
@@ -204,6 +205,7 @@ mod tests {
             (Error::missing_token("x"), 401, 403, None, bearer),
             (Error::invalid_token(), 401, 403, None, wrong),
             (Error::denied(), 403, 403, None, None),
+            (Error::closed(Timestamp(0)), 403, 403, None, None),
             (Error::missing_scope(scopes), 403, 403, None, lacking),
             (Error::not_found(), 404, 404, None, None),
             (Error::gone("x"), 410, 404, None, None),

@@ -5,10 +5,11 @@ use axum::response::Response;
 use eddyline_wire::Flow;
 
 use crate::error::PageError;
+use crate::local_path::deletion_of;
 use crate::moment;
 pub(super) use crate::pages::settings::general::show_settings;
 use crate::pages::settings::organization::new_flow_in;
-use crate::pages::shell::{Shell, deletion_of};
+use crate::pages::shell::Shell;
 use crate::texts::Texts;
 use crate::visit::Visit;
 

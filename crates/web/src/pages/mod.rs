@@ -36,7 +36,6 @@ use crate::local_path::local_path;
 use crate::session_api;
 
 pub(crate) use self::reference::WrittenReference;
-pub(crate) use self::shell::deletion_of;
 
 /// The router of all pages.
 pub(crate) fn router(site: Site) -> Router {

@@ -261,12 +261,6 @@ pub(in crate::pages) fn settings_of(organization: &str) -> String {
     format!("/app/{organization}/settings")
 }
 
-/// The page on which the organization with this name in URLs is deleted, and restored while it is
-/// closed.
-pub(crate) fn deletion_of(organization: &str) -> String {
-    format!("{}/deletion", settings_of(organization))
-}
-
 impl Shell {
     /// That of a page of no room. What the page shows of rooms is to be read after this: the stream
     /// tells what happens from now on.
