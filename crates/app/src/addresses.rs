@@ -73,6 +73,21 @@ impl Addresses {
         )
     }
 
+    /// The page with the settings of an organization.
+    #[must_use]
+    pub fn organization_page(&self, organization: &Organization) -> String {
+        format!(
+            "{}/app/{}/settings",
+            self.web, organization.parameterized_name
+        )
+    }
+
+    /// The page on which an organization is deleted, and restored while it is closed.
+    #[must_use]
+    pub fn deletion_page(&self, organization: &Organization) -> String {
+        format!("{}/deletion", self.organization_page(organization))
+    }
+
     /// Where one joins a flow, if it can be joined by a link.
     #[must_use]
     pub fn join(&self, flow: &Flow) -> Option<String> {
@@ -103,6 +118,8 @@ impl Addresses {
             Purpose::PasswordReset(_) => "password",
             Purpose::EmailChange(_) => "email",
             Purpose::SignIn(_) => "sign-in",
+            // Their mails lead to pages for those who are signed in.
+            Purpose::DeletionRequest(_) | Purpose::DeletionCancel(_) => "app",
         };
         format!("{}/{kind}/{}", self.web, secret.expose())
     }

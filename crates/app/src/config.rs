@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use eddyline_auth::{PasswordPolicy, SignInLimits};
 use eddyline_mail::Mailer;
+use eddyline_model::deletion::GracePeriod;
 use eddyline_model::mail::MailRate;
 use eddyline_outbound::Config as OutboundConfig;
 
@@ -262,6 +263,8 @@ pub struct Config {
     pub files: FilesConfig,
     /// How the audit log is kept.
     pub audit: AuditConfig,
+    /// How long a deletion waits that an administrator requests.
+    pub deletion_grace: GracePeriod,
 }
 
 impl Default for Config {
@@ -283,6 +286,7 @@ impl Default for Config {
             fetch_pictures: true,
             files: FilesConfig::default(),
             audit: AuditConfig::default(),
+            deletion_grace: GracePeriod::DEFAULT,
         }
     }
 }

@@ -94,7 +94,9 @@ pub use config::{
     AuditConfig, Config, FileQuotas, FilesConfig, FlowLimits, InvitationLimits, KeyMaterial,
     MailQuotas, Mailing, OAuthConfig, Profile, SCIM_ATTEMPTS, stream_quota,
 };
-pub use deletions::{CompletedDeletions, DeletionItem, DeletionName, DeletionProgress, Deletions};
+pub use deletions::{
+    ClosedPlace, CompletedDeletions, DeletionItem, DeletionName, DeletionProgress, Deletions,
+};
 pub use eddyline_auth::Variant;
 pub use eddyline_auth::oauth::{
     AuthorizationParameters, AuthorizationRequest, ClientCredentials, OAuthError, OAuthParameters,
@@ -295,7 +297,12 @@ impl Areas {
                 rooms.clone(),
                 presence.clone(),
             ),
-            deletions: Deletions::new(core.clone(), operator.clone()),
+            deletions: Deletions::new(
+                core.clone(),
+                operator.clone(),
+                accounts.clone(),
+                mail.clone(),
+            ),
             operator,
             retention: Retention::new(core.clone()),
             provisioning: Provisioning::new(core.clone()),

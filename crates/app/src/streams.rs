@@ -264,7 +264,11 @@ impl Streams {
                     self.core.entry_encoder.learn_flow_id(id, flow);
                     rooms.push(id);
                 }
-                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Denied) => {}
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::NotFound | ErrorKind::Denied | ErrorKind::Closed
+                    ) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -292,7 +296,9 @@ impl Streams {
 pub(crate) fn with_flow_name(error: Error, flow: &str) -> Error {
     match error.kind() {
         ErrorKind::NotFound => error.with_message(format!("not found: {flow}")),
-        ErrorKind::Denied => error.with_message(format!("Access denied: {flow}")),
+        ErrorKind::Denied | ErrorKind::Closed => {
+            error.with_message(format!("Access denied: {flow}"))
+        }
         _ => error,
     }
 }

@@ -1,8 +1,10 @@
 //! Organizations (specification, section 4).
 
 use eddyline_model::OrganizationId;
-use eddyline_wire::requests::{FindOrganization, ListAudit, RenameOrganization};
-use eddyline_wire::{NamedRecord, Organization, User};
+use eddyline_wire::requests::{
+    DeleteOrganization, FindOrganization, ListAudit, RenameOrganization,
+};
+use eddyline_wire::{NamedRecord, Organization, ScheduledDeletion, User};
 use http::Method;
 
 use crate::client::Client;
@@ -56,6 +58,48 @@ impl Client {
             })
             .call()
             .await
+    }
+
+    /// Requests the deletion of an organization that the caller administers. It is closed at once, and
+    /// can be restored until the answer's `due_at`.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn delete_organization(
+        &self,
+        parameterized_name: &str,
+    ) -> Result<ScheduledDeletion, Error> {
+        let path = format!("/organizations/{parameterized_name}");
+        self.request(Method::DELETE, &path)
+            .query_of(&DeleteOrganization {
+                name: parameterized_name.to_owned(),
+            })
+            .call()
+            .await
+    }
+
+    /// The pending deletion of an organization that the caller administers.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn organization_deletion(
+        &self,
+        parameterized_name: &str,
+    ) -> Result<ScheduledDeletion, Error> {
+        let path = format!("/organizations/{parameterized_name}/deletion");
+        self.request(Method::GET, &path).call().await
+    }
+
+    /// Cancels the deletion of an organization that the caller administers.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn cancel_organization_deletion(
+        &self,
+        parameterized_name: &str,
+    ) -> Result<(), Error> {
+        let path = format!("/organizations/{parameterized_name}/deletion");
+        self.request(Method::DELETE, &path).done().await
     }
 
     /// The users of an organization, each with whether they administer it.

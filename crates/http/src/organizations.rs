@@ -6,7 +6,7 @@ use eddyline_model::policy::OrganizationAction;
 use eddyline_model::scopes::Scope::{Flow, Manage, Profile};
 use eddyline_openapi::DescribeOperation as _;
 use eddyline_openapi::Shape::{Many, One};
-use eddyline_wire::requests::{FindOrganization, RenameOrganization};
+use eddyline_wire::requests::{DeleteOrganization, FindOrganization, RenameOrganization};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing};
@@ -15,6 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::handler::UnparsedParams;
 
 const ORGANIZATION: &str = "/organizations/{organization}";
+const DELETION: &str = "/organizations/{organization}/deletion";
 const USER: &str = "/organizations/{organization}/users/{user}";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -68,6 +69,39 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "The organization, with its users",
             Some(One("Organization")),
         ),
+        Endpoint::new(
+            Method::DELETE,
+            ORGANIZATION,
+            "deleteOrganization",
+            "Request the deletion of an organization",
+            request_deletion,
+        )
+        .may_conflict()
+        .scopes(&[Manage])
+        .answers(
+            202,
+            "The organization is closed, and will be deleted when the grace time of the server is over",
+            Some(One("ScheduledDeletion")),
+        ),
+        Endpoint::new(
+            Method::GET,
+            DELETION,
+            "getOrganizationDeletion",
+            "The pending deletion of an organization",
+            deletion,
+        )
+        .scopes(&[Manage])
+        .answers(200, "The deletion", Some(One("ScheduledDeletion"))),
+        Endpoint::new(
+            Method::DELETE,
+            DELETION,
+            "cancelOrganizationDeletion",
+            "Cancel the deletion of an organization",
+            cancel_deletion,
+        )
+        .may_conflict()
+        .scopes(&[Manage])
+        .answers(204, "The organization is open again, as it was", None),
         Endpoint::new(
             Method::GET,
             "/organizations/{organization}/users",
@@ -144,6 +178,35 @@ async fn rename(ctx: RequestContext, request: UnparsedParams<RenameOrganization>
             .rename(ctx.actor(), id, &name)
             .await?,
     )
+}
+
+async fn request_deletion(
+    ctx: RequestContext,
+    request: UnparsedParams<DeleteOrganization>,
+) -> Answer {
+    let id = named(&ctx, OrganizationAction::Administer).await?;
+    let DeleteOrganization { name } = request.read()?;
+    json(
+        StatusCode::ACCEPTED,
+        &ctx.app()
+            .deletions()
+            .request_own(ctx.actor(), id, &name, None)
+            .await?,
+    )
+}
+
+async fn deletion(ctx: RequestContext) -> Answer {
+    let name = ctx.segment("organization");
+    json(
+        StatusCode::OK,
+        &ctx.app().deletions().find_own(ctx.actor(), name).await?,
+    )
+}
+
+async fn cancel_deletion(ctx: RequestContext) -> Answer {
+    let name = ctx.segment("organization");
+    ctx.app().deletions().cancel_own(ctx.actor(), name).await?;
+    Ok(nothing())
 }
 
 async fn users(ctx: RequestContext) -> Answer {

@@ -170,6 +170,107 @@ It works once and ends in {days}.
     }
 }
 
+/// What a mail about the deletion of an organization says to one of its administrators.
+#[derive(Clone, Copy)]
+pub struct DeletionMail<'a> {
+    /// The address of the administrator.
+    pub to: &'a str,
+    /// The organization.
+    pub organization_name: &'a str,
+    /// The user who requested or cancelled it; `None` for an operator of the server.
+    pub user_name: Option<&'a str>,
+    /// The address of the page about it.
+    pub link: &'a str,
+}
+
+impl DeletionMail<'_> {
+    /// Who requested or cancelled it, as the subject of a sentence.
+    fn subject(&self) -> String {
+        let name = self.user_name.map(|name| one_line(name, LONG));
+        name.unwrap_or_else(|| "An operator of the server".to_owned())
+    }
+}
+
+/// To an administrator of an organization that is closed, and will be deleted on a day, in UTC.
+pub fn deletion_requested(
+    id: impl Into<String>,
+    deletion: &DeletionMail<'_>,
+    day: &str,
+) -> MailMessage {
+    let who = deletion.subject();
+    let organization = one_line(deletion.organization_name, LONG);
+    let cancel = match deletion.user_name {
+        Some(_) => {
+            "Until then each of its administrators can cancel that. Open this
+page and restore the organization:"
+        }
+        None => {
+            "Until then operators of the server can cancel that; ask them if
+you do not agree. This page says when it will be deleted:"
+        }
+    };
+    let text = format!(
+        "Hello,
+
+{who} requested the deletion of
+the organization \"{organization}\"
+on Eddyline, which you administer.
+
+It is closed: it lets nobody in. On {day} (UTC) it will be deleted,
+with all of its flows, messages and files, and with the accounts of
+people who belong to no other organization.
+
+{cancel}
+
+{}
+
+If the deletion is right, you need not do anything.
+",
+        deletion.link
+    );
+    MailMessage {
+        to: deletion.to.to_owned(),
+        to_name: None,
+        subject: format!(
+            "{} will be deleted on {day}",
+            one_line(deletion.organization_name, SHORT)
+        ),
+        text,
+        id: id.into(),
+    }
+}
+
+/// To an administrator of an organization whose deletion was cancelled.
+pub fn deletion_cancelled(id: impl Into<String>, deletion: &DeletionMail<'_>) -> MailMessage {
+    let who = deletion.subject();
+    let organization = one_line(deletion.organization_name, LONG);
+    let text = format!(
+        "Hello,
+
+{who} cancelled the deletion of
+the organization \"{organization}\"
+on Eddyline, which you administer.
+
+It is open again, with its people, flows, messages and files:
+
+{}
+
+You need not do anything.
+",
+        deletion.link
+    );
+    MailMessage {
+        to: deletion.to.to_owned(),
+        to_name: None,
+        subject: format!(
+            "{} will not be deleted",
+            one_line(deletion.organization_name, SHORT)
+        ),
+        text,
+        id: id.into(),
+    }
+}
+
 /// What somebody adds in their own words, each line marked as theirs; ends with an empty line.
 fn quotation(name: &str, words: &str) -> String {
     let words = words.trim();

@@ -1,7 +1,10 @@
 //! The mails that Eddyline writes: what they say, and what users cannot make them say.
 
 use eddyline_mail::MailMessage;
-use eddyline_mail::texts::{InvitationMail, email_changed, invitation, password_reset};
+use eddyline_mail::texts::{
+    DeletionMail, InvitationMail, deletion_cancelled, deletion_requested, email_changed,
+    invitation, password_reset,
+};
 
 const LINK: &str = "https://eddyline.example.org/page/s3cret";
 
@@ -124,6 +127,42 @@ fn a_password_reset_says_for_which_account_and_that_one_may_leave_it() {
         assert!(message.text.contains(part), "{part} in {}", message.text);
     }
     assert!(holds_the_link_once(&message), "{}", message.text);
+}
+
+#[test]
+fn a_deletion_says_by_whom_when_and_where_it_is_cancelled() {
+    let deletion = |user_name| DeletionMail {
+        to: "ada@example.com",
+        organization_name: "Analytical\nSociety",
+        user_name,
+        link: LINK,
+    };
+    let day = "2026-12-29";
+    let by_user = deletion_requested("d-1", &deletion(Some("Ben\nB")), day);
+    let by_operator = deletion_requested("d-2", &deletion(None), day);
+    let cancelled = deletion_cancelled("d-3", &deletion(Some("Ben")));
+    assert_eq!(by_user.to, "ada@example.com");
+    assert_eq!(
+        by_user.subject,
+        "Analytical Society will be deleted on 2026-12-29"
+    );
+    assert_eq!(cancelled.subject, "Analytical Society will not be deleted");
+    for (message, part) in [
+        (&by_user, "Ben B requested the deletion of"),
+        (&by_user, "On 2026-12-29 (UTC) it will be deleted"),
+        (&by_user, "each of its administrators can cancel that"),
+        (&by_operator, "An operator of the server requested"),
+        (&by_operator, "operators of the server can cancel that"),
+        (&cancelled, "Ben cancelled the deletion of"),
+    ] {
+        assert!(message.text.contains(part), "{part} in {}", message.text);
+        assert!(
+            message.text.contains("\"Analytical Society\""),
+            "{}",
+            message.text
+        );
+        assert!(holds_the_link_once(message), "{}", message.text);
+    }
 }
 
 #[test]

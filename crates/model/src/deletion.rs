@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::audit::actor;
 use crate::{Day, OrganizationId, Timestamp, UserId};
 
 /// The most days for which a deletion waits.
@@ -36,6 +37,12 @@ impl GracePeriod {
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.0 == 0
+    }
+
+    /// The number of days.
+    #[must_use]
+    pub const fn days(self) -> u32 {
+        self.0
     }
 
     /// When a deletion is due that is requested at this time.
@@ -95,6 +102,12 @@ impl PendingDeletion {
     #[must_use]
     pub fn is_cancellable(&self) -> bool {
         self.begun_at.is_none()
+    }
+
+    /// The user who requested it; `None` where an operator did.
+    #[must_use]
+    pub fn requester(&self) -> Option<UserId> {
+        actor::named_user(&self.requested_by)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Mail that is to be sent, and the secret links it holds.
 
-use crate::{InvitationId, Timestamp, UserId};
+use crate::{InvitationId, OrganizationId, Timestamp, UserId};
 
 /// How long a link to undo a change of address leads somewhere, in days.
 pub const UNDO_DAYS: i64 = 7;
@@ -21,6 +21,10 @@ pub enum Purpose {
     EmailChange(UserId),
     /// Signing a user in. An operator makes the link, and no mail has it.
     SignIn(UserId),
+    /// The deletion of an organization was requested. Its mails have no secret link.
+    DeletionRequest(OrganizationId),
+    /// The deletion of an organization was cancelled. Its mails have no secret link.
+    DeletionCancel(OrganizationId),
 }
 
 /// A mail that waits to be sent.
@@ -32,7 +36,8 @@ pub struct QueuedMail {
     pub purpose: Purpose,
     /// The address it goes to.
     pub recipient: String,
-    /// What it says beside: of a change of address the new one.
+    /// What it says beside: of a change of address the new one, of a cancelled deletion who cancelled
+    /// it, in the words of the audit log.
     pub detail: Option<String>,
     /// How often sending it was tried, the attempt counted for which it was taken.
     pub attempts: i64,
@@ -62,6 +67,8 @@ pub enum MailKind {
     JoinRequest,
     /// Mail about a user's own account.
     Account,
+    /// Mail to administrators about the deletion of their organization.
+    Deletion,
 }
 
 /// How much mail is allowed; 0 for any number.

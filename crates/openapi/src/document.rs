@@ -79,8 +79,10 @@ impl DocumentBuilder {
                 .iter()
                 .map(|(name, text)| header_parameter(name, text)),
         );
-        let reads = operation.method == Method::GET;
-        if reads {
+        // The body of a DELETE has no meaning of its own (RFC 9110, section 9.3.5), and many clients
+        // send none.
+        let has_no_body = matches!(operation.method, Method::GET | Method::DELETE);
+        if has_no_body {
             parameters.extend(
                 operation
                     .parameters
@@ -97,7 +99,7 @@ impl DocumentBuilder {
         if let Some((name, _)) = operation.tag {
             described["tags"] = json!([name]);
         }
-        if !reads && let Some(body) = self.request_body(operation) {
+        if !has_no_body && let Some(body) = self.request_body(operation) {
             described["requestBody"] = body;
         }
         described["security"] = match operation.access {

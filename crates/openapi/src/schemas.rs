@@ -4,8 +4,8 @@ use eddyline_wire::{
     Attachment, Author, ErrorBody, Flow, FlowNotifications, FlowUser, FormerUser, Group,
     ImportedInvitations, IntegrationError, Invitation, Link, Message, NamedRecord, Organization,
     OrganizationSummary, OrganizationUser, Participant, PictureSize, PrivateActivity,
-    PrivateConversation, RecordTarget, SetupApplication, Source, SourceApplication, Thread,
-    ThreadLastMessage, Thumbnail, User, UserNotifications,
+    PrivateConversation, RecordTarget, ScheduledDeletion, SetupApplication, Source,
+    SourceApplication, Thread, ThreadLastMessage, Thumbnail, User, UserNotifications,
 };
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
@@ -97,6 +97,7 @@ fn of_people() -> Map<String, Value> {
         "Organization": Organization::schema(),
         "OrganizationSummary": OrganizationSummary::schema(),
         "OrganizationUser": OrganizationUser::schema(),
+        "ScheduledDeletion": ScheduledDeletion::schema(),
         "Participant": Participant::schema(),
         // The value of `trial` decides which of the two it is; a derived schema would not say so.
         "Subscription": {"oneOf": [

@@ -55,6 +55,8 @@ pub(crate) enum OptionGroup {
     Backups,
     /// How long the audit log is kept, and where it goes.
     Audit,
+    /// How long deletions wait.
+    Deletions,
     /// What applications may do for users.
     Applications,
     /// How much of everything.
@@ -75,6 +77,7 @@ impl OptionGroup {
             Self::Files => "Files",
             Self::Backups => "Backups",
             Self::Audit => "Audit log",
+            Self::Deletions => "Deletions",
             Self::Applications => "Applications (OAuth)",
             Self::Limits => "Limits",
             Self::Logging => "Logging",

@@ -6,7 +6,7 @@ use std::path::Path;
 use eddyline_app::{App, CompletedDeletions, DeletionItem, DeletionName, DeletionProgress};
 use eddyline_export::ExportSubject;
 use eddyline_model::Day;
-use eddyline_model::deletion::PendingDeletion;
+use eddyline_model::deletion::{GracePeriod, PendingDeletion};
 use eddyline_model::names::Email;
 use eddyline_storage::Store;
 use serde::Serialize;
@@ -92,17 +92,20 @@ impl DeletionWork<'_> {
         how: HowToDelete,
     ) -> Result<(), CommandError> {
         let what = name.to_string();
-        confirm(&what, &how).await?;
+        let grace = how.grace.unwrap_or(self.settings.deletion_grace.0);
+        if !how.yes {
+            confirm(&what, grace).await?;
+        }
         if let Some(to) = &how.archive.export {
             self.export(subject, to).await?;
         }
         let requested = self
             .app
             .deletions()
-            .request(name, how.grace)
+            .request(name, grace)
             .await
             .map_err(|error| explain(error, &what))?;
-        if how.grace.is_none() {
+        if grace.is_none() {
             return self.delete_due().await;
         }
         print(&Requested::new(what, &requested), self.json)
@@ -196,16 +199,13 @@ fn address(text: &str) -> Result<Email, CommandError> {
 
 /// Asks whether to go on. What is deleted at once needs a confirmation also where there is nobody to
 /// ask.
-async fn confirm(what: &str, how: &HowToDelete) -> Result<(), CommandError> {
-    if how.yes {
-        return Ok(());
-    }
-    let question = match how.grace.is_none() {
+async fn confirm(what: &str, grace: GracePeriod) -> Result<(), CommandError> {
+    let question = match grace.is_none() {
         true if !prompt::is_terminal() => {
             return Err("--grace 0d deletes at once; confirm it with --yes".into());
         }
         true => format!("Delete {what} at once? This cannot be undone."),
-        false => format!("Close {what} now, and delete it in {}?", how.grace),
+        false => format!("Close {what} now, and delete it in {grace}?"),
     };
     match tokio::task::spawn_blocking(move || prompt::confirms(&question)).await?? {
         true => Ok(()),

@@ -379,6 +379,7 @@ pub(crate) async fn open_app(
         audit: AuditConfig {
             days: settings.audit_keep.days(),
         },
+        deletion_grace: settings.deletion_grace.0,
         ..Config::default()
     };
     App::new(store, config)

@@ -17,6 +17,37 @@ use crate::schema::{
 use crate::transaction::Tx;
 use crate::{Error, Result};
 
+/// The columns of the members of an organization, which `organization_members` and `closed_members`
+/// both have.
+macro_rules! member_columns {
+    ($table:ident) => {
+        (
+            $table::organization_id,
+            $table::user_id,
+            $table::nick_key,
+            $table::admin,
+            $table::created_at,
+        )
+    };
+}
+
+/// The columns of the members of a flow, which `room_members` and `closed_room_members` both have.
+macro_rules! room_member_columns {
+    ($table:ident) => {
+        (
+            $table::room_id,
+            $table::user_id,
+            $table::open,
+            $table::blocked,
+            $table::last_activity,
+            $table::last_ping,
+            $table::read_up_to,
+            $table::tab_position,
+            $table::inbox_read_up_to,
+        )
+    };
+}
+
 /// A row of `pending_deletions`, in the order of its columns.
 type Row = (i16, i64, String, i64, i64, Option<i64>, bool);
 
@@ -25,6 +56,15 @@ fn key(target: DeletionTarget) -> (i16, i64) {
         DeletionTarget::Organization(organization) => (0, organization.0),
         DeletionTarget::User(user) => (1, user.0),
     }
+}
+
+/// The rooms of the flows of an organization.
+#[diesel::dsl::auto_type(no_type_alias)]
+fn flows_of(organization: OrganizationId) -> _ {
+    let id: i64 = organization.0;
+    flows::table
+        .filter(flows::organization_id.eq(id))
+        .select(flows::room_id)
 }
 
 fn to_deletion(row: Row) -> Result<PendingDeletion> {
@@ -118,11 +158,7 @@ impl<C: Access> Deletions<'_, C> {
         c: &mut Connection,
         organization: OrganizationId,
     ) -> Result<BTreeSet<UserId>> {
-        let rooms = || {
-            flows::table
-                .filter(flows::organization_id.eq(organization.0))
-                .select(flows::room_id)
-        };
+        let rooms = || flows_of(organization);
         let mut found = organization_members::table
             .filter(organization_members::organization_id.eq(organization.0))
             .select(organization_members::user_id)
@@ -209,53 +245,18 @@ impl Deletions<'_, Tx<'_>> {
                 .filter(organization_members::organization_id.eq(organization.0))
         };
         members()
-            .select((
-                organization_members::organization_id,
-                organization_members::user_id,
-                organization_members::nick_key,
-                organization_members::admin,
-                organization_members::created_at,
-            ))
+            .select(member_columns!(organization_members))
             .insert_into(closed_members::table)
-            .into_columns((
-                closed_members::organization_id,
-                closed_members::user_id,
-                closed_members::nick_key,
-                closed_members::admin,
-                closed_members::created_at,
-            ))
+            .into_columns(member_columns!(closed_members))
             .execute(c)?;
         diesel::delete(members()).execute(c)?;
-        let rooms = flows::table
-            .filter(flows::organization_id.eq(organization.0))
-            .select(flows::room_id)
-            .load::<i64>(c)?;
+        let rooms = flows_of(organization).load::<i64>(c)?;
         for room in rooms {
             let members = || room_members::table.filter(room_members::room_id.eq(room));
             members()
-                .select((
-                    room_members::room_id,
-                    room_members::user_id,
-                    room_members::open,
-                    room_members::blocked,
-                    room_members::last_activity,
-                    room_members::last_ping,
-                    room_members::read_up_to,
-                    room_members::tab_position,
-                    room_members::inbox_read_up_to,
-                ))
+                .select(room_member_columns!(room_members))
                 .insert_into(closed_room_members::table)
-                .into_columns((
-                    closed_room_members::room_id,
-                    closed_room_members::user_id,
-                    closed_room_members::open,
-                    closed_room_members::blocked,
-                    closed_room_members::last_activity,
-                    closed_room_members::last_ping,
-                    closed_room_members::read_up_to,
-                    closed_room_members::tab_position,
-                    closed_room_members::inbox_read_up_to,
-                ))
+                .into_columns(room_member_columns!(closed_room_members))
                 .execute(c)?;
             diesel::delete(members()).execute(c)?;
         }
@@ -267,54 +268,19 @@ impl Deletions<'_, Tx<'_>> {
         let members =
             || closed_members::table.filter(closed_members::organization_id.eq(organization.0));
         members()
-            .select((
-                closed_members::organization_id,
-                closed_members::user_id,
-                closed_members::nick_key,
-                closed_members::admin,
-                closed_members::created_at,
-            ))
+            .select(member_columns!(closed_members))
             .insert_into(organization_members::table)
-            .into_columns((
-                organization_members::organization_id,
-                organization_members::user_id,
-                organization_members::nick_key,
-                organization_members::admin,
-                organization_members::created_at,
-            ))
+            .into_columns(member_columns!(organization_members))
             .execute(c)?;
         diesel::delete(members()).execute(c)?;
-        let rooms = flows::table
-            .filter(flows::organization_id.eq(organization.0))
-            .select(flows::room_id)
-            .load::<i64>(c)?;
+        let rooms = flows_of(organization).load::<i64>(c)?;
         for room in rooms {
             let members =
                 || closed_room_members::table.filter(closed_room_members::room_id.eq(room));
             members()
-                .select((
-                    closed_room_members::room_id,
-                    closed_room_members::user_id,
-                    closed_room_members::open,
-                    closed_room_members::blocked,
-                    closed_room_members::last_activity,
-                    closed_room_members::last_ping,
-                    closed_room_members::read_up_to,
-                    closed_room_members::tab_position,
-                    closed_room_members::inbox_read_up_to,
-                ))
+                .select(room_member_columns!(closed_room_members))
                 .insert_into(room_members::table)
-                .into_columns((
-                    room_members::room_id,
-                    room_members::user_id,
-                    room_members::open,
-                    room_members::blocked,
-                    room_members::last_activity,
-                    room_members::last_ping,
-                    room_members::read_up_to,
-                    room_members::tab_position,
-                    room_members::inbox_read_up_to,
-                ))
+                .into_columns(room_member_columns!(room_members))
                 .execute(c)?;
             diesel::delete(members()).execute(c)?;
         }

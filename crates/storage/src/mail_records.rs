@@ -24,6 +24,7 @@ fn code(kind: MailKind) -> i16 {
         MailKind::Invitation => 0,
         MailKind::JoinRequest => 1,
         MailKind::Account => 2,
+        MailKind::Deletion => 3,
     }
 }
 

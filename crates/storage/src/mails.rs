@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use diesel::prelude::*;
 use eddyline_model::mail::{MailedLink, Purpose, QueuedMail};
-use eddyline_model::{InvitationId, Timestamp, UserId};
+use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::areas::Mails;
@@ -45,6 +45,8 @@ fn key(purpose: Purpose) -> (i16, i64) {
         Purpose::PasswordReset(user) => (1, user.0),
         Purpose::EmailChange(user) => (2, user.0),
         Purpose::SignIn(user) => (3, user.0),
+        Purpose::DeletionRequest(organization) => (4, organization.0),
+        Purpose::DeletionCancel(organization) => (5, organization.0),
     }
 }
 
@@ -54,6 +56,8 @@ fn purpose(code: i16, target: i64) -> Result<Purpose> {
         1 => Ok(Purpose::PasswordReset(UserId(target))),
         2 => Ok(Purpose::EmailChange(UserId(target))),
         3 => Ok(Purpose::SignIn(UserId(target))),
+        4 => Ok(Purpose::DeletionRequest(OrganizationId(target))),
+        5 => Ok(Purpose::DeletionCancel(OrganizationId(target))),
         _ => Err(Error::Corrupt("purpose of a mail")),
     }
 }

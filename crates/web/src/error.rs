@@ -13,7 +13,7 @@ use http::header::ALLOW;
 
 use crate::answer::{page, see_other};
 use crate::language::Language;
-use crate::local_path::sign_in_path;
+use crate::local_path::{deletion_of, sign_in_path};
 use crate::texts::Texts;
 
 /// Why a page is not shown, or its form has no effect.
@@ -122,11 +122,13 @@ impl IntoResponse for PageError {
 }
 
 /// The response, or the page of the error that it stands for, in the language of the request.
-pub(crate) fn in_language(mut response: Response, t: &'static Texts) -> Response {
+///
+/// `path` is that of the request.
+pub(crate) fn in_language(mut response: Response, t: &'static Texts, path: &str) -> Response {
     let Some(Untold(error)) = response.extensions_mut().remove() else {
         return response;
     };
-    let mut page = error.page(t);
+    let mut page = error.page(t, path);
     // The router has named the methods that a page is for.
     if let Some(methods) = response.headers_mut().remove(ALLOW) {
         page.headers_mut().insert(ALLOW, methods);
@@ -135,9 +137,19 @@ pub(crate) fn in_language(mut response: Response, t: &'static Texts) -> Response
 }
 
 impl PageError {
-    fn page(&self, t: &'static Texts) -> Response {
+    fn page(&self, t: &'static Texts, path: &str) -> Response {
         let e = &t.error;
         let (status, told) = match self {
+            Self::App(error) if error.kind() == ErrorKind::Closed => {
+                let told = (e.closed.title.as_str(), e.closed.text.as_str());
+                return error_page(error, |status| match organization_in(path) {
+                    Some(name) => {
+                        let way_on = (&*deletion_of(name), t.closing.show.as_str());
+                        say_with(t, status, told, way_on)
+                    }
+                    None => say(t, status, told.0, told.1),
+                });
+            }
             Self::App(error) => {
                 return error_page(error, |status| {
                     let (title, text) = words(error, t);
@@ -166,6 +178,12 @@ impl PageError {
     }
 }
 
+/// The organization that a path of the client names.
+fn organization_in(path: &str) -> Option<&str> {
+    let (organization, _) = path.strip_prefix("/app/")?.split_once('/')?;
+    (organization != "-").then_some(organization)
+}
+
 /// The page in place of one that panicked, which is in the log already. What the request asked for
 /// is lost, its language too.
 pub(crate) fn panicked() -> Response {
@@ -191,6 +209,7 @@ fn words(error: &Error, t: &'static Texts) -> (&'static str, Cow<'static, str>) 
             &e.unauthenticated
         }
         ErrorKind::Denied | ErrorKind::MissingScope => &e.denied,
+        ErrorKind::Closed => &e.closed,
         ErrorKind::NotFound | ErrorKind::Gone => &e.not_found,
         ErrorKind::TooManyAttempts | ErrorKind::TooManyRequests => &e.too_many_attempts,
         ErrorKind::Unavailable => &e.unavailable,

@@ -24,6 +24,12 @@ pub(crate) fn sign_in_path(next: &str) -> String {
     format!("/sign-in?next={next}")
 }
 
+/// The page on which the organization with this name in URLs is deleted, and restored while it is
+/// closed.
+pub(crate) fn deletion_of(organization: &str) -> String {
+    format!("/app/{organization}/settings/deletion")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -41,13 +41,16 @@ impl Answerable for Rooted {
 
     async fn respond(&self, request: Request<Body>) -> Response {
         let t = Texts::of(request.headers());
+        let uri = request.uri().clone();
         let response = self
             .router
             .clone()
             .oneshot(request)
             .await
             .unwrap_or_else(|never| match never {});
-        self.root.put_back(in_language(response, t)).await
+        self.root
+            .put_back(in_language(response, t, uri.path()))
+            .await
     }
 
     async fn internal_error(&self) -> Response {

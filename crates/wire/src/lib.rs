@@ -39,6 +39,7 @@ pub use messages::{Attachment, Message, PictureSize, Thread, ThreadLastMessage, 
 pub use notifications::{FlowNotifications, UserNotifications};
 pub use organizations::{
     Organization, OrganizationSubscription, OrganizationSummary, OrganizationUser,
+    ScheduledDeletion,
 };
 pub use private::{Participant, PrivateActivity, PrivateConversation};
 pub use reading::{FieldErrors, NUMBER_TOO_LARGE, check_url, is_unseen, text_of_number};

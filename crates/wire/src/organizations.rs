@@ -1,5 +1,6 @@
 //! Organizations.
 
+use eddyline_model::deletion::PendingDeletion;
 use eddyline_model::groups::Group as ModelGroup;
 use eddyline_model::organizations::{
     Organization as ModelOrganization, OrganizationSubscription as ModelSubscription,
@@ -106,6 +107,32 @@ pub struct OrganizationUser {
     pub email: String,
     /// Whether the user administers the organization.
     pub admin: bool,
+}
+
+/// The deletion of an organization that waits for its day.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ScheduledDeletion {
+    /// Number of the administrator who requested it; null where an operator of the server did.
+    pub requested_by: Option<i64>,
+    /// When it was requested, ISO 8601.
+    pub requested_at: String,
+    /// From when on the server deletes the organization, ISO 8601.
+    pub due_at: String,
+    /// Whether the caller may cancel it now.
+    pub cancellable: bool,
+}
+
+impl ScheduledDeletion {
+    /// A deletion, for a caller who may cancel it or not.
+    #[must_use]
+    pub fn of(pending: &PendingDeletion, cancellable: bool) -> Self {
+        Self {
+            requested_by: pending.requester().map(|user| user.0),
+            requested_at: pending.requested_at.to_string(),
+            due_at: pending.due_at.to_string(),
+            cancellable,
+        }
+    }
 }
 
 impl Organization {

@@ -30,7 +30,8 @@ pub use self::messages::{
 };
 pub use self::notifications::{FlowLevel, UpdateFlowNotifications, UpdateNotifications};
 pub use self::organizations::{
-    AddGroupMember, CreateGroup, FindOrganization, RenameOrganization, UpdateGroup,
+    AddGroupMember, CreateGroup, DeleteOrganization, FindOrganization, RenameOrganization,
+    UpdateGroup,
 };
 pub use self::private::{
     EditPrivateMessage, PrivateContent, PrivateEvent, PrivateTags, UpdatePrivateConversation,

@@ -1,6 +1,8 @@
 //! Deleting organizations and users: they are closed at once, can be restored until their day, and
 //! leave nothing behind.
 
+mod own;
+
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 

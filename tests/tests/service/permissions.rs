@@ -81,6 +81,8 @@ async fn the_document_offers_the_credentials_that_are_let_in(tenant: Tenant) {
         let users = CALLERS.iter().any(|caller| *caller != "flow token" && is_let_in(caller))
             // These need what the stage does not have.
             || path.ends_with("/actions/{position}")
+            || path.ends_with("/deletion")
+            || row.endpoint == "DELETE /organizations/{organization}"
             || path == "/streams/{stream}";
         let application = users || row.endpoint == made_by_applications;
         let expected = [

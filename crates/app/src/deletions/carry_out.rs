@@ -6,6 +6,7 @@ use std::time::Duration;
 use eddyline_model::audit::{AuditAction, AuditEntry, AuditTarget};
 use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::log::Control;
+use eddyline_model::mail::Purpose;
 use eddyline_model::names::Email;
 use eddyline_model::retention::RoomUnderHold;
 use eddyline_model::{ApplicationId, MessageId, OrganizationId, RoomId, UserId};
@@ -357,6 +358,8 @@ fn complete(tx: &mut Tx<'_>, id: OrganizationId) -> TxResult<()> {
     tx.deletions().delete_audit(id, RECORDS)?;
     tx.deletions().delete_organization(id)?;
     tx.deletions().delete(target)?;
+    tx.mails().delete_about(Purpose::DeletionRequest(id))?;
+    tx.mails().delete_about(Purpose::DeletionCancel(id))?;
     tx.record_event(Control::OrganizationChange);
     let target = AuditTarget::new("organization", id, &organization.name);
     let detail = json!({

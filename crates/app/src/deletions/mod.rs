@@ -1,11 +1,14 @@
 //! Deleting organizations and users after a grace time.
 //!
-//! A deletion is requested ([`request`]): the organization is closed, or the user is made inactive.
+//! A deletion is requested ([`request`]), by operators or by an administrator of the organization
+//! ([`own`]): the organization is closed, or the user is made inactive.
 //! Until its day it can be cancelled ([`cancel`]), which restores both. When the day is there, a
 //! server deletes ([`carry_out`]), in many small transactions.
 
 mod cancel;
 mod carry_out;
+mod mails;
+mod own;
 mod request;
 
 use std::fmt;
@@ -17,9 +20,12 @@ use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
 pub use self::carry_out::{CompletedDeletions, DeletionProgress};
+pub use self::own::ClosedPlace;
+use crate::accounts::Accounts;
 use crate::audit::note_in;
 use crate::core::Core;
 use crate::core::transaction::TxResult;
+use crate::mailer::Mail;
 use crate::operator::retention::{find_hold_on, find_hold_on_person};
 use crate::{Error, Operator, Result};
 
@@ -28,6 +34,8 @@ use crate::{Error, Operator, Result};
 pub struct Deletions {
     core: Core,
     operator: Operator,
+    accounts: Accounts,
+    mail: Mail,
 }
 
 crate::core::opaque_debug!(Deletions);
@@ -68,8 +76,13 @@ pub struct DeletionItem {
 }
 
 impl Deletions {
-    pub(crate) fn new(core: Core, operator: Operator) -> Self {
-        Self { core, operator }
+    pub(crate) fn new(core: Core, operator: Operator, accounts: Accounts, mail: Mail) -> Self {
+        Self {
+            core,
+            operator,
+            accounts,
+            mail,
+        }
     }
 
     /// The deletions that wait, or have begun, in the order of their days.

@@ -3,14 +3,20 @@
 use eddyline_model::audit::{AuditAction, AuditEntry, actor};
 use eddyline_model::deletion::{DeletionTarget, GracePeriod, PendingDeletion};
 use eddyline_model::log::Control;
-use eddyline_model::organizations::OrganizationRole;
-use eddyline_model::{OrganizationId, UserId, policy};
+use eddyline_model::mail::Purpose;
+use eddyline_model::organizations::{Organization, OrganizationRole};
+use eddyline_model::{OrganizationId, RoomId, UserId, policy};
 use eddyline_storage::Tx;
 use serde_json::json;
 
+use super::mails::DeletionMails;
 use super::{DeletionName, Deletions, find_target, lock_organization, note_user, refuse_held};
+use crate::config::MailQuotas;
 use crate::core::transaction::{NoCaller, TxResult};
 use crate::offboarding::lock_for_removal;
+use crate::operator::erasure::{
+    closed_organizations_of, last_administrator, refuse_last_of_closed,
+};
 use crate::operator::set_active;
 use crate::organizations::note_organization;
 use crate::{Error, Result};
@@ -25,28 +31,34 @@ impl Deletions {
     /// requested already, when a legal hold covers what would be deleted, and for the last
     /// administrator of an organization.
     pub async fn request(&self, name: DeletionName, grace: GracePeriod) -> Result<PendingDeletion> {
+        let quotas = self.core.config().mail_quotas;
         let (requested, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 match find_target(tx, &name)? {
                     DeletionTarget::Organization(id) => {
-                        close(tx, id, grace, actor::OPERATOR.to_owned())
+                        let open = lock_open(tx, id)?;
+                        let target = DeletionTarget::Organization(id);
+                        refuse_repeated(tx, target)?;
+                        refuse_held(tx, target)?;
+                        close(tx, open, grace, (None, quotas))
                     }
                     DeletionTarget::User(id) => shut_out(tx, id, grace),
                 }
             })
             .await?;
+        self.mail.mail_is_queued();
         self.core.wait_until_applied(event).await;
         Ok(requested)
     }
 }
 
-fn refuse_repeated(tx: &mut Tx<'_>, target: DeletionTarget) -> TxResult<()> {
+pub(super) fn refuse_repeated(tx: &mut Tx<'_>, target: DeletionTarget) -> TxResult<()> {
     match tx.deletions().find(target)? {
         None => Ok(()),
         Some(known) => {
             let text = format!(
-                "its deletion was requested already, for {}; `delete cancel` restores it",
+                "its deletion was requested already, for {}; cancel it to restore it",
                 known.due_at
             );
             Err(Error::conflict(text).into())
@@ -73,14 +85,19 @@ fn new_deletion(
     Ok(deletion)
 }
 
-/// Closes an organization: from then on it has no members, and can only be read by those who have
-/// the database.
-fn close(
-    tx: &mut Tx<'_>,
-    id: OrganizationId,
-    grace: GracePeriod,
-    requested_by: String,
-) -> TxResult<PendingDeletion> {
+/// An organization that is locked, with its members and the rooms of its flows.
+pub(super) struct OpenOrganization {
+    pub(super) organization: Organization,
+    people: Vec<UserId>,
+    rooms: Vec<RoomId>,
+}
+
+/// Locks an organization that is to be closed.
+///
+/// # Errors
+///
+/// [`Error::conflict`] when people enter or leave it meanwhile.
+pub(super) fn lock_open(tx: &mut Tx<'_>, id: OrganizationId) -> TxResult<OpenOrganization> {
     let people = members_of(tx, id)?;
     let rooms = lock_organization(tx, id, &people)?;
     // A user who is added before the lock would keep what caches and private conversations allow.
@@ -88,11 +105,32 @@ fn close(
         let text = "people entered or left the organization meanwhile; request its deletion again";
         return Err(Error::conflict(text).into());
     }
+    let organization = tx.organizations().find(id)?.ok_or_else(Error::not_found)?;
+    Ok(OpenOrganization {
+        organization,
+        people,
+        rooms,
+    })
+}
+
+/// Closes an organization: from then on it has no members, and can only be read by those who have
+/// the database. The requester is a user, or else an operator.
+pub(super) fn close(
+    tx: &mut Tx<'_>,
+    open: OpenOrganization,
+    grace: GracePeriod,
+    (requester, quotas): (Option<UserId>, MailQuotas),
+) -> TxResult<PendingDeletion> {
+    let OpenOrganization {
+        organization: before,
+        people,
+        rooms,
+    } = open;
+    let id = before.id;
     let target = DeletionTarget::Organization(id);
-    refuse_repeated(tx, target)?;
-    refuse_held(tx, target)?;
-    let before = tx.organizations().find(id)?.ok_or_else(Error::not_found)?;
+    let requested_by = requester.map_or_else(|| actor::OPERATOR.to_owned(), actor::user);
     let deletion = new_deletion(tx, target, grace, (requested_by, before.active))?;
+    let administrators = list_administrators(tx, id)?;
     let mut closed = before.clone();
     closed.active = false;
     tx.organizations().update(&closed)?;
@@ -114,7 +152,22 @@ fn close(
         AuditAction::OrganizationDeletionRequest,
         &detail,
     )?;
+    let purpose = Purpose::DeletionRequest(id);
+    let mail = DeletionMails {
+        organization: id,
+        sender: requester,
+        purpose,
+        detail: None,
+    };
+    mail.queue(tx, quotas, administrators)?;
     Ok(deletion)
+}
+
+/// The addresses of the active administrators.
+fn list_administrators(tx: &mut Tx<'_>, id: OrganizationId) -> TxResult<Vec<String>> {
+    let members = tx.organization_members().list_users(id)?.into_iter();
+    let administrators = members.filter(|(user, admin)| *admin && user.active);
+    Ok(administrators.map(|(user, _)| user.email).collect())
 }
 
 /// The numbers of the members, in order.
@@ -125,17 +178,12 @@ fn members_of(tx: &mut Tx<'_>, id: OrganizationId) -> TxResult<Vec<UserId>> {
     Ok(people)
 }
 
-fn last_administrator() -> Error {
-    let text = "this is the last administrator of an organization; let another user administer it \
-                first, or delete the organization";
-    Error::conflict(text)
-}
-
 /// Makes a user inactive, who is to be erased.
 fn shut_out(tx: &mut Tx<'_>, id: UserId, grace: GracePeriod) -> TxResult<PendingDeletion> {
     let memberships = tx.organization_members().list_of_user(id)?;
     let organizations: Vec<_> = memberships.iter().map(|m| m.organization).collect();
-    lock_for_removal(tx, &organizations, id)?;
+    let closed = closed_organizations_of(tx, id)?;
+    lock_for_removal(tx, &[&organizations[..], &closed].concat(), id)?;
     let target = DeletionTarget::User(id);
     refuse_repeated(tx, target)?;
     refuse_held(tx, target)?;
@@ -149,13 +197,7 @@ fn shut_out(tx: &mut Tx<'_>, id: UserId, grace: GracePeriod) -> TxResult<Pending
             return Err(last_administrator().into());
         }
     }
-    for closed in tx.deletions().list_closed_of_user(id)? {
-        let members = tx.deletions().list_members(closed.organization)?;
-        let mut others = members.iter().filter(|(user, _)| *user != id);
-        if closed.role == OrganizationRole::Administrator && !others.any(|(_, admin)| *admin) {
-            return Err(last_administrator().into());
-        }
-    }
+    refuse_last_of_closed(tx, id)?;
     let user = tx.users().find(id)?.ok_or_else(Error::not_found)?;
     let by = (actor::OPERATOR.to_owned(), user.active);
     let deletion = new_deletion(tx, target, grace, by)?;

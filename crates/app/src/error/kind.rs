@@ -46,6 +46,8 @@ kinds! {
     InvalidToken: "the access token is invalid";
     /// The caller may not do this.
     Denied: "access denied";
+    /// The organization is closed, since it is to be deleted.
+    Closed: "the organization is closed";
     /// The access token of the caller lacks the scope. Any of
     /// [`Error::missing_scopes`](super::Error::missing_scopes) would do.
     MissingScope: "the access token lacks the scope";

@@ -114,8 +114,9 @@ impl Error {
     }
 
     /// The organization is closed, and will be deleted at this time.
-    pub(crate) fn closed(due_at: Timestamp) -> Self {
-        Self::denied().with_message(closed_text(due_at))
+    #[must_use]
+    pub fn closed(due_at: Timestamp) -> Self {
+        Self::with_text(ErrorKind::Closed, closed_text(due_at))
     }
 
     /// The access token of the caller has none of these scopes. Any of them would do.

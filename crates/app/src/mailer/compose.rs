@@ -2,10 +2,12 @@
 
 use eddyline_auth::Secret;
 use eddyline_mail::{MailMessage, texts};
+use eddyline_model::audit::actor;
+use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::invitations::{InvitationState, LINK_DAYS};
 use eddyline_model::mail::{MailedLink, Purpose, QueuedMail, RESET_HOURS, UNDO_DAYS};
 use eddyline_model::names::email_key;
-use eddyline_model::{InvitationId, Timestamp, UserId, policy};
+use eddyline_model::{Day, InvitationId, OrganizationId, Timestamp, UserId, policy};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::Addresses;
@@ -24,6 +26,8 @@ pub(super) fn message(
         Purpose::PasswordReset(user) => password_reset(tx, addresses, mail, user),
         Purpose::EmailChange(user) => email_change(tx, addresses, mail, user),
         Purpose::SignIn(_) => Ok(None),
+        Purpose::DeletionRequest(id) => deletion_requested(tx, addresses, mail, id),
+        Purpose::DeletionCancel(id) => deletion_cancelled(tx, addresses, mail, id),
     }
 }
 
@@ -132,6 +136,68 @@ fn email_change(
         &link,
         days,
     )))
+}
+
+fn deletion_requested(
+    tx: &mut Tx<'_>,
+    addresses: &Addresses,
+    mail: &QueuedMail,
+    id: OrganizationId,
+) -> StoreResult<Option<MailMessage>> {
+    let pending = tx.deletions().find(DeletionTarget::Organization(id))?;
+    let organization = tx.organizations().find(id)?;
+    let Some((pending, organization)) = pending.zip(organization) else {
+        return Ok(None);
+    };
+    let requester = find_name(tx, pending.requester())?;
+    let due_at = pending.due_at;
+    let day = Day::of(due_at).map_or_else(|| due_at.to_string(), |day| day.to_string());
+    let link = addresses.deletion_page(&organization);
+    let said = texts::DeletionMail {
+        to: &mail.recipient,
+        organization_name: &organization.name,
+        user_name: requester.as_deref(),
+        link: &link,
+    };
+    Ok(Some(texts::deletion_requested(name(mail), &said, &day)))
+}
+
+fn deletion_cancelled(
+    tx: &mut Tx<'_>,
+    addresses: &Addresses,
+    mail: &QueuedMail,
+    id: OrganizationId,
+) -> StoreResult<Option<MailMessage>> {
+    // Requested again since: a mail says so.
+    if tx
+        .deletions()
+        .find(DeletionTarget::Organization(id))?
+        .is_some()
+    {
+        return Ok(None);
+    }
+    let Some(organization) = tx.organizations().find(id)? else {
+        return Ok(None);
+    };
+    let user = mail.detail.as_deref().and_then(actor::named_user);
+    let link = addresses.organization_page(&organization);
+    let canceller = find_name(tx, user)?;
+    let said = texts::DeletionMail {
+        to: &mail.recipient,
+        organization_name: &organization.name,
+        user_name: canceller.as_deref(),
+        link: &link,
+    };
+    Ok(Some(texts::deletion_cancelled(name(mail), &said)))
+}
+
+/// The name of a user.
+fn find_name(tx: &mut Tx<'_>, user: Option<UserId>) -> StoreResult<Option<String>> {
+    let found = match user {
+        Some(user) => tx.users().find(user)?,
+        None => None,
+    };
+    Ok(found.map(|user| user.name))
 }
 
 /// Makes the secret link of a mail and gives its address.

@@ -21,7 +21,10 @@ pub(super) fn next(mail: &QueuedMail, now: Timestamp, first: Duration) -> Option
     let pause = first.saturating_mul(1 << doublings).min(LONGEST_MILLIS);
     let next = now.plus_millis(pause + pause * spread(mail) / 4000);
     let end = mail.created_at.plus_millis(match mail.purpose {
-        Purpose::Invitation(_) | Purpose::EmailChange(_) => DAYS * 24 * HOUR_MILLIS,
+        Purpose::Invitation(_)
+        | Purpose::EmailChange(_)
+        | Purpose::DeletionRequest(_)
+        | Purpose::DeletionCancel(_) => DAYS * 24 * HOUR_MILLIS,
         Purpose::PasswordReset(_) | Purpose::SignIn(_) => RESET_HOURS * HOUR_MILLIS,
     });
     (next < end).then_some(next)

@@ -201,7 +201,11 @@ impl Messages {
             };
             match room {
                 Ok(room) => rooms.push((news, room)),
-                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Denied) => {}
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::NotFound | ErrorKind::Denied | ErrorKind::Closed
+                    ) => {}
                 Err(error) => return Err(error),
             }
         }

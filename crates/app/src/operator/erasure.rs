@@ -14,6 +14,7 @@ use eddyline_model::erasure::{self, ErasedProfile, MessageErasure};
 use eddyline_model::log::Control;
 use eddyline_model::messages::{Mentions, Message, Notice, subject_of};
 use eddyline_model::names::Email;
+use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::search::SearchTokens;
 use eddyline_model::tags::{self, TagChanges};
 use eddyline_model::users::User;
@@ -119,11 +120,15 @@ impl Operator {
                 let account = tx.users().find_account_by_email(&key)?;
                 let id = account.ok_or_else(Error::not_found)?.user.id;
                 let organizations = organizations_of(tx, id)?;
-                lock_for_removal(tx, &organizations, id)?;
-                if organizations_of(tx, id)? != organizations {
-                    let text = "the user has just come into another organization; ask again";
+                let closed = closed_organizations_of(tx, id)?;
+                lock_for_removal(tx, &[&organizations[..], &closed].concat(), id)?;
+                if organizations_of(tx, id)? != organizations
+                    || closed_organizations_of(tx, id)? != closed
+                {
+                    let text = "an organization of the user has just changed; ask again";
                     return Err(Error::unavailable(text).into());
                 }
+                refuse_last_of_closed(tx, id)?;
                 let user = tx.users().find(id)?.ok_or_else(Error::not_found)?;
                 refuse_held(tx, id)?;
                 let (known, is_begun) = keep_names(tx, id)?;
@@ -215,6 +220,43 @@ fn organizations_of(tx: &mut Tx<'_>, user: UserId) -> StoreResult<Vec<Organizati
     let mut found: BTreeSet<OrganizationId> = memberships.iter().map(|m| m.organization).collect();
     found.extend(tx.identities().find(user)?.map(|known| known.organization));
     Ok(found.into_iter().collect())
+}
+
+/// The closed organizations that a user belonged to.
+pub(crate) fn closed_organizations_of(
+    tx: &mut Tx<'_>,
+    user: UserId,
+) -> StoreResult<Vec<OrganizationId>> {
+    let closed = tx.deletions().list_closed_of_user(user)?;
+    Ok(closed.into_iter().map(|of| of.organization).collect())
+}
+
+/// Refuses to take a user away who was the last administrator of a closed organization: it may be
+/// opened again until a server begins to delete it. The caller holds the organization.
+pub(crate) fn refuse_last_of_closed(tx: &mut Tx<'_>, user: UserId) -> TxResult<()> {
+    for closed in tx.deletions().list_closed_of_user(user)? {
+        let target = DeletionTarget::Organization(closed.organization);
+        let deletion = tx.deletions().find(target)?;
+        if closed.role != OrganizationRole::Administrator
+            || !deletion.is_some_and(|deletion| deletion.is_cancellable())
+        {
+            continue;
+        }
+        let members = tx.deletions().list_members(closed.organization)?;
+        if !members
+            .iter()
+            .any(|(other, admin)| *admin && *other != user)
+        {
+            return Err(last_administrator().into());
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn last_administrator() -> Error {
+    let text = "this is the last administrator of an organization; let another user administer it \
+                first, or delete the organization";
+    Error::conflict(text)
 }
 
 /// Records the erasure, without a name: the record outlives it.

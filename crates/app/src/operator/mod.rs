@@ -3,7 +3,7 @@
 //! They post no action message and send no mail.
 
 mod domains;
-mod erasure;
+pub(crate) mod erasure;
 mod flows;
 mod groups;
 mod lists;

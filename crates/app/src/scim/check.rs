@@ -126,17 +126,20 @@ pub(super) fn nick_for(
     Err(taken("no nickName could be made from the name; send one").into())
 }
 
-/// Whether somebody else has a nick in one of these organizations.
+/// Whether another user has a nick in one of these organizations, or in a closed one that the user
+/// belonged to and may come back into.
 pub(super) fn is_taken(
     tx: &mut Tx<'_>,
     organizations: &[OrganizationId],
     user: UserId,
     nick: &Nick,
 ) -> StoreResult<bool> {
-    for organization in organizations {
+    let closed = tx.deletions().list_closed_of_user(user)?;
+    let closed = closed.into_iter().map(|of| of.organization);
+    for organization in organizations.iter().copied().chain(closed) {
         if tx
             .organization_members()
-            .has_nick(*organization, &nick.key(), user)?
+            .has_nick(organization, &nick.key(), user)?
         {
             return Ok(true);
         }

@@ -66,7 +66,7 @@ pub(super) fn status(kind: ErrorKind) -> StatusCode {
         ErrorKind::Unauthenticated | ErrorKind::MissingToken | ErrorKind::InvalidToken => {
             StatusCode::UNAUTHORIZED
         }
-        ErrorKind::Denied | ErrorKind::MissingScope => StatusCode::FORBIDDEN,
+        ErrorKind::Denied | ErrorKind::Closed | ErrorKind::MissingScope => StatusCode::FORBIDDEN,
         ErrorKind::NotFound => StatusCode::NOT_FOUND,
         ErrorKind::TimedOut => StatusCode::REQUEST_TIMEOUT,
         ErrorKind::Conflict => StatusCode::CONFLICT,
@@ -113,7 +113,7 @@ pub(crate) fn message(error: &Error) -> Cow<'_, str> {
         ErrorKind::TooLarge => "The request is too large",
         ErrorKind::Unauthenticated | ErrorKind::MissingToken => "Authentication is required",
         ErrorKind::InvalidToken => "The access token is not valid",
-        ErrorKind::Denied | ErrorKind::MissingScope => "Access denied",
+        ErrorKind::Denied | ErrorKind::Closed | ErrorKind::MissingScope => "Access denied",
         ErrorKind::NotFound => "not found",
         ErrorKind::Gone => "It was removed",
         ErrorKind::Conflict => "It contradicts what is there",
@@ -170,6 +170,7 @@ pub fn error_page(error: &Error, page: impl FnOnce(StatusCode) -> Response) -> R
 #[cfg(test)]
 mod tests {
     use eddyline_app::{IntegrationFailed, Limit};
+    use eddyline_model::Timestamp;
     use eddyline_model::scopes::{Scope, Scopes};
 
     use super::*;
@@ -204,6 +205,7 @@ mod tests {
             (Error::missing_token("x"), 401, 403, None, bearer),
             (Error::invalid_token(), 401, 403, None, wrong),
             (Error::denied(), 403, 403, None, None),
+            (Error::closed(Timestamp(0)), 403, 403, None, None),
             (Error::missing_scope(scopes), 403, 403, None, lacking),
             (Error::not_found(), 404, 404, None, None),
             (Error::gone("x"), 410, 404, None, None),

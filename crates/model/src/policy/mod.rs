@@ -17,8 +17,8 @@ pub use flows::{FlowAction, FlowCaller, MembershipState, block, flow, join_by_li
 pub use invitations::{Invited, accept_invitation, invited};
 pub use messages::{Deletion, MessageAction, delete, edit_content, react};
 pub use organizations::{
-    OrganizationAction, ProviderChange, appoint, change_provider, may_do_without, organization,
-    write,
+    DeletionAction, OrganizationAction, ProviderChange, appoint, change_provider, deletion,
+    may_do_without, organization, write,
 };
 pub use private::{Acquaintance, PrivateAction, private};
 pub use sources::source;

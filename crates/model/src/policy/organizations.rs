@@ -2,6 +2,7 @@
 
 use super::Refusal;
 use crate::UserId;
+use crate::deletion::PendingDeletion;
 use crate::organizations::{Organization, OrganizationRole};
 
 /// What somebody wants to do with an organization.
@@ -88,6 +89,34 @@ pub fn change_provider(
     }
 }
 
+/// What can be done with the pending deletion of an organization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeletionAction {
+    /// See who requested it, and when it is due.
+    See,
+    /// Cancel it, so that the organization is open again.
+    Cancel,
+}
+
+/// Whether a user who has, or had until it was closed, this `role` in an organization may do `action`
+/// with its deletion. What an operator requested, only an operator cancels.
+///
+/// # Errors
+///
+/// As [`organization`] for [`OrganizationAction::Administer`], and [`Refusal::Denied`] for the
+/// cancellation of what an operator requested.
+pub fn deletion(
+    role: Option<OrganizationRole>,
+    pending: &PendingDeletion,
+    action: DeletionAction,
+) -> Result<(), Refusal> {
+    organization(role, OrganizationAction::Administer)?;
+    match action {
+        DeletionAction::Cancel if pending.requester().is_none() => Err(Refusal::Denied),
+        DeletionAction::See | DeletionAction::Cancel => Ok(()),
+    }
+}
+
 /// Whether a user can be removed from an organization, or made an ordinary member of it: each
 /// organization keeps an administrator.
 ///
@@ -100,6 +129,8 @@ pub fn may_do_without(administrators: &[UserId], user: UserId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::actor;
+    use crate::deletion::DeletionTarget;
     use crate::organizations::OrganizationSubscription;
     use crate::{OrganizationId, Timestamp};
 
@@ -151,6 +182,38 @@ mod tests {
                 change_provider(role, &of, ProviderChange::Disconnect),
                 takes,
                 "{role:?} {active}"
+            );
+        }
+    }
+
+    #[test]
+    fn administrators_see_and_cancel_what_an_administrator_requested() {
+        use OrganizationRole::{Administrator, Member};
+        let by = |requested_by: &str| PendingDeletion {
+            target: DeletionTarget::Organization(OrganizationId(1)),
+            requested_by: requested_by.to_owned(),
+            requested_at: Timestamp(0),
+            due_at: Timestamp(1),
+            begun_at: None,
+            was_active: true,
+        };
+        let (yes, denied, unknown) = (Ok(()), Err(Refusal::Denied), Err(Refusal::NotFound));
+        for (role, requested_by, sees, cancels) in [
+            (Some(Administrator), "user:7", yes, yes),
+            (Some(Administrator), actor::OPERATOR, yes, denied),
+            (Some(Member), "user:7", denied, denied),
+            (Some(Member), actor::OPERATOR, denied, denied),
+            (None, "user:7", unknown, unknown),
+            (None, actor::OPERATOR, unknown, unknown),
+        ] {
+            let pending = by(requested_by);
+            assert_eq!(
+                (
+                    deletion(role, &pending, DeletionAction::See),
+                    deletion(role, &pending, DeletionAction::Cancel)
+                ),
+                (sees, cancels),
+                "{role:?} {requested_by}"
             );
         }
     }

@@ -77,9 +77,10 @@ pub(crate) struct UserDeletion {
 pub(crate) struct HowToDelete {
     #[command(flatten)]
     pub(crate) archive: ArchiveFirst,
-    /// Days until it is deleted, such as 30d; with 0d it is deleted at once
-    #[arg(long, value_name = "DAYS", default_value_t = GracePeriod::DEFAULT)]
-    pub(crate) grace: GracePeriod,
+    /// Days until it is deleted, such as 30d; with 0d it is deleted at once [default: deletion_grace
+    /// of the configuration]
+    #[arg(long, value_name = "DAYS")]
+    pub(crate) grace: Option<GracePeriod>,
     /// Do not ask for confirmation
     #[arg(long)]
     pub(crate) yes: bool,

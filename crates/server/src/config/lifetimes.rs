@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use eddyline_model::deletion::{GracePeriod, MAX_GRACE_DAYS};
+
 use super::values::{HIDDEN, Value};
 
 const DAY_SECONDS: i64 = 24 * 3600;
@@ -85,6 +87,22 @@ impl Value for RecordLifetime {
             ));
         }
         Ok(Self(lifetime))
+    }
+}
+
+/// How long a deletion waits that an administrator requests: at least a day, so that the other
+/// administrators have time to cancel it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DeletionGrace(pub(crate) GracePeriod);
+
+impl Value for DeletionGrace {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.parse::<GracePeriod>() {
+            Ok(grace) if !grace.is_none() => Ok(Self(grace)),
+            _ => Err(format!(
+                "{text:?} is not a number of days from 1d to {MAX_GRACE_DAYS}d"
+            )),
+        }
     }
 }
 
@@ -209,6 +227,17 @@ mod tests {
             Ok(604_800_000)
         );
         assert!(LinkLifetime::parse("8d").is_err());
+    }
+
+    #[test]
+    fn a_deletion_waits_for_a_day_at_least_and_a_year_at_most() {
+        for text in ["1d", "30d", "365d"] {
+            assert!(DeletionGrace::parse(text).is_ok(), "{text}");
+        }
+        for text in ["0d", "366d", "12h", "30", ""] {
+            let wrong = DeletionGrace::parse(text).unwrap_err();
+            assert!(wrong.contains("from 1d to 365d"), "{wrong}");
+        }
     }
 
     #[test]

@@ -12,7 +12,9 @@ use eddyline_model::names::{Domain, Email};
 use ipnet::IpNet;
 
 use self::layers::Layers;
-use super::lifetimes::{CodeLifetime, Lifetime, LinkLifetime, RecordLifetime, SecretKey, Switch};
+use super::lifetimes::{
+    CodeLifetime, DeletionGrace, Lifetime, LinkLifetime, RecordLifetime, SecretKey, Switch,
+};
 use super::values::{
     BackupPlace, BackupRecipient, BaseUrl, Count, DatabaseUrl, HashMemory, HttpsUrl, LogDirectives,
     LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret, Value,
@@ -260,6 +262,11 @@ options! {
     Audit {
         /// How long a record of the audit log is kept, at least a day
         audit_keep: RecordLifetime = value("400d"), "TIME";
+    }
+
+    Deletions {
+        /// Days from the request to delete an organization until it is deleted, from 1d to 365d
+        deletion_grace: DeletionGrace = value("30d"), "DAYS";
     }
 
     Applications {

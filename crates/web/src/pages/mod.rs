@@ -110,6 +110,11 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
                 .post(settings::organization::general::rename),
         ),
         (
+            "/app/{organization}/settings/deletion",
+            get(settings::organization::deletion::show)
+                .post(settings::organization::deletion::change),
+        ),
+        (
             "/app/{organization}/settings/flows/new",
             get(settings::organization::new_flow::show)
                 .post(settings::organization::new_flow::create),

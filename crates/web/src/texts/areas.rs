@@ -49,6 +49,7 @@ texts! {
         allowed: Allowed,
         administered: Administered,
         organization: Organization,
+        closing: Closing,
         provider: Provider,
         audit: AuditTexts,
         audit_actions: ActionTexts,
@@ -308,6 +309,7 @@ texts! {
         too_large: Told,
         unauthenticated: Told,
         denied: Told,
+        closed: Told,
         not_found: Told,
         too_many_attempts: Told,
         unavailable: Told,
@@ -533,6 +535,28 @@ texts! {
         elsewhere: String,
         registered: String,
         none_registered: Phrase,
+    }
+
+    /// Deleting an organization, and what is left of it until then.
+    Closing {
+        title: String,
+        lead: String,
+        title_of: Phrase,
+        at_once: Phrase,
+        after: Plural,
+        until_then: String,
+        export: String,
+        confirm: Around,
+        closed: Phrase,
+        due: Phrase,
+        begun: String,
+        by_administrators: String,
+        restorable: String,
+        by_operator: String,
+        restore: String,
+        restored: String,
+        list: String,
+        show: String,
     }
 
     /// What applications may do.

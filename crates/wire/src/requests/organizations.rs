@@ -25,6 +25,15 @@ request! {
     }
 }
 
+request! {
+    /// The deletion of an organization, with a guard against accidents.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DeleteOrganization {
+        /// The name of the organization in URLs once more, as it is now.
+        name: String = unchecked_text(1..=MAX_FLOW_NAME).not_empty(),
+    }
+}
+
 fn members() -> Ids<UserId> {
     ids(MAX_GROUP_MEMBERS, "must be ids of users")
 }

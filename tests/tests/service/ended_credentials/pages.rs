@@ -190,6 +190,11 @@ const FORMS: &[Form] = &[
         &[("role", "administrator")],
     ),
     form(
+        "/app/{organization}/settings/deletion",
+        "/app/{organization}/settings/deletion",
+        &[("do", "delete"), ("name", "{organization}")],
+    ),
+    form(
         "/app/{organization}/settings/people/{user}",
         "/app/{organization}/settings/people/{ben}",
         &[],

@@ -169,6 +169,10 @@ pub(crate) const ROWS: &[Row] = &[
     row("GET /organizations/find", |stage| Body::Json(json!({"id": stage.organization_id})), ORGANIZATION),
     row("GET /organizations/{organization}", none, ORGANIZATION),
     row("PUT /organizations/{organization}", |_| Body::Json(json!({"name": "Same"})), "403 403 403 403 200 200 404 404 403 401"),
+    // Of administrators, the name is missing, or no deletion was requested (`deletions::own`).
+    row("DELETE /organizations/{organization}", none, "403 403 403 403 400 400 404 404 403 401"),
+    row("GET /organizations/{organization}/deletion", none, "403 403 403 403 404 404 404 404 403 401"),
+    row("DELETE /organizations/{organization}/deletion", none, "403 403 403 403 404 404 404 404 403 401"),
     row("GET /organizations/{organization}/audit", none, ADMINISTRATORS),
     row("GET /organizations/{organization}/users", none, ORGANIZATION),
     row("GET /organizations/{organization}/users/{user}", none, ORGANIZATION),

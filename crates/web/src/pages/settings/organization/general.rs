@@ -11,6 +11,7 @@ use super::{Own, Subject, find, new_flow_in};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
+use crate::local_path::deletion_of;
 use crate::pages::settings::Frame;
 use crate::pages::shell::Shell;
 use crate::segments::OrganizationName;
@@ -32,6 +33,8 @@ struct General {
     flows: Vec<Flow>,
     /// The page that makes one, where something can be written.
     new_flow: Option<String>,
+    /// The page that deletes the organization, for those who may.
+    deletion: Option<String>,
 }
 
 impl General {
@@ -57,8 +60,12 @@ async fn shown(visit: &Visit, own: Own, form: FormView) -> Result<Response, Page
         true => StatusCode::BAD_REQUEST,
         false => StatusCode::OK,
     };
-    let done =
-        (visit.query("done") == "saved").then_some(visit.texts().organization.saved.as_str());
+    let t = visit.texts();
+    let done = match visit.query("done") {
+        "saved" => Some(t.organization.saved.as_str()),
+        "restored" => Some(t.closing.restored.as_str()),
+        _ => None,
+    };
     let frame = Frame {
         done: done.filter(|_| !form.is_wrong()),
         wrong: form.is_wrong(),
@@ -67,9 +74,12 @@ async fn shown(visit: &Visit, own: Own, form: FormView) -> Result<Response, Page
             .headed(own.summary.name.clone())
     };
     let page = General {
-        t: visit.texts(),
+        t,
         shell: Shell::beside(visit).await?,
         frame,
+        deletion: own
+            .administered
+            .then(|| deletion_of(&own.summary.parameterized_name)),
         people: own.path(Subject::People),
         new_flow: own
             .summary

@@ -4,6 +4,7 @@
 pub(in crate::pages) mod administrator;
 pub(in crate::pages) mod applications;
 pub(in crate::pages) mod audit;
+pub(in crate::pages) mod deletion;
 pub(in crate::pages) mod general;
 pub(in crate::pages) mod new_flow;
 pub(in crate::pages) mod people;

@@ -1,0 +1,50 @@
+//! Mails about a deletion to the administrators of the organization.
+
+use eddyline_model::mail::{MailKind, Purpose};
+use eddyline_model::names::email_key;
+use eddyline_model::{OrganizationId, UserId};
+use eddyline_storage::{NewMail, Result as StoreResult, Tx};
+
+use crate::config::MailQuotas;
+use crate::mail_quota::MailCause;
+
+/// The mails about one request or cancellation.
+pub(super) struct DeletionMails {
+    pub(super) organization: OrganizationId,
+    /// The user who causes them; `None` for an operator.
+    pub(super) sender: Option<UserId>,
+    pub(super) purpose: Purpose,
+    pub(super) detail: Option<String>,
+}
+
+impl DeletionMails {
+    /// Puts a mail to each of these addresses into the queue, as far as the quotas allow: a deletion
+    /// that is requested and cancelled again and again fills no mailbox. The caller calls
+    /// [`Mail::mail_is_queued`](crate::mailer::Mail::mail_is_queued) after the commit.
+    pub(super) fn queue(
+        self,
+        tx: &mut Tx<'_>,
+        quotas: MailQuotas,
+        recipients: Vec<String>,
+    ) -> StoreResult<()> {
+        let keys: Vec<String> = recipients.iter().map(|email| email_key(email)).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let cause = MailCause {
+            kind: MailKind::Deletion,
+            sender: self.sender,
+            organization: Some(self.organization),
+        };
+        let verdicts = quotas.record(tx, cause, &keys)?;
+        let allowed = recipients.into_iter().zip(verdicts);
+        let mails: Vec<NewMail> = allowed
+            .filter(|(_, exceeded)| exceeded.is_none())
+            .map(|(recipient, _)| NewMail {
+                purpose: self.purpose,
+                recipient,
+                detail: self.detail.clone(),
+            })
+            .collect();
+        let now = tx.now();
+        tx.mails().insert(&mails, now)
+    }
+}
