@@ -12,7 +12,7 @@ use eddyline_wire::NamedRecord;
 use url::Url;
 
 use super::metrics::{AuditExportMetrics, ExportMetrics};
-use super::sender::{Batch, SendFailure, Sender};
+use super::sender::{RecordBatch, RecordSender, SendFailure};
 use super::{AuditDestination, insert_missing};
 use crate::audit::list;
 use crate::core::Core;
@@ -32,11 +32,13 @@ enum ExportFailure {
     Send(#[from] SendFailure),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("the connection ended, and the last records are sent again")]
+    Lost,
 }
 
 /// What one look came to.
-enum Step {
-    /// A batch was taken, or is to be sent again; there may be more.
+enum ExportStep {
+    /// A batch was taken; there may be more.
     Taken,
     /// There is nothing new.
     Idle,
@@ -45,7 +47,7 @@ enum Step {
 }
 
 /// What the tables say.
-struct Look {
+struct ExportLook {
     export: AuditExport,
     /// Whether another living process sends.
     is_aside: bool,
@@ -55,12 +57,12 @@ struct Look {
 }
 
 /// The work for one destination.
-pub(super) struct Export {
+pub(super) struct ExportWork {
     core: Core,
     name: &'static str,
     /// What messages call this server.
     host: String,
-    sender: Sender,
+    sender: RecordSender,
     metrics: ExportMetrics,
     /// The number of the record behind which records may have been lost, until that is noted.
     again_after: Option<i64>,
@@ -72,7 +74,7 @@ pub(super) struct Export {
     counted: Option<Instant>,
 }
 
-impl Export {
+impl ExportWork {
     pub(super) fn new(
         core: Core,
         metrics: AuditExportMetrics,
@@ -84,7 +86,7 @@ impl Export {
         Self {
             name,
             host: host.trim_matches(['[', ']']).to_owned(),
-            sender: Sender::new(destination),
+            sender: RecordSender::new(destination),
             metrics: metrics.of(name),
             again_after: None,
             batch: BATCH,
@@ -100,9 +102,9 @@ impl Export {
             Ok(step) => {
                 self.note_success();
                 match step {
-                    Step::Taken => Duration::ZERO,
-                    Step::Idle => LOOK,
-                    Step::Aside => LOOK_ASIDE,
+                    ExportStep::Taken => Duration::ZERO,
+                    ExportStep::Idle => LOOK,
+                    ExportStep::Aside => LOOK_ASIDE,
                 }
             }
             Err(failure) => self.note_failure(&failure),
@@ -115,9 +117,10 @@ impl Export {
     }
 
     fn note_success(&mut self) {
-        if self.failures > 0 {
-            tracing::info!(destination = self.name, "the audit log is sent again");
+        if self.failures == 0 || !self.sender.is_proven() {
+            return;
         }
+        tracing::info!(destination = self.name, "the audit log is sent again");
         self.failures = 0;
     }
 
@@ -139,13 +142,13 @@ impl Export {
         Duration::from_millis(pause_millis(self.failures, eddyline_random::number()))
     }
 
-    async fn step(&mut self) -> Result<Step, ExportFailure> {
+    async fn step(&mut self) -> Result<ExportStep, ExportFailure> {
         if let Some(after) = self.sender.lost_after().await {
             self.again_after = Some(after);
         }
         let Some(look) = self.look().await? else {
             self.begin().await?;
-            return Ok(Step::Idle);
+            return Ok(ExportStep::Idle);
         };
         self.metrics.show_success(look.export.updated_at);
         if let Some(waiting) = look.waiting {
@@ -153,20 +156,28 @@ impl Export {
         }
         if look.is_aside || !self.claim(&look.export).await? {
             self.give_up_turn().await;
-            return Ok(Step::Aside);
+            return Ok(ExportStep::Aside);
         }
         if let Some(after) = self.again_after {
-            return self.go_back(&look.export, after).await;
+            if after < look.export.last_id {
+                return self.go_back(&look.export, after).await;
+            }
+            // None of it was noted.
+            self.again_after = None;
         }
         match look.records.last().map(|record| record.id) {
             Some(last) => self.hand_over(&look, last).await,
-            None => Ok(Step::Idle),
+            None => Ok(ExportStep::Idle),
         }
     }
 
-    async fn hand_over(&mut self, look: &Look, last: i64) -> Result<Step, ExportFailure> {
+    async fn hand_over(
+        &mut self,
+        look: &ExportLook,
+        last: i64,
+    ) -> Result<ExportStep, ExportFailure> {
         let now = self.core.now();
-        let batch = Batch {
+        let batch = RecordBatch {
             after: look.export.last_id,
             records: &look.records,
             host: &self.host,
@@ -175,22 +186,25 @@ impl Export {
         self.sender.send(&batch).await?;
         self.batch = larger_batch(self.batch);
         if self.advance(last, now).await? {
-            return Ok(Step::Taken);
+            return Ok(ExportStep::Taken);
         }
         self.give_up_turn().await;
-        Ok(Step::Aside)
+        Ok(ExportStep::Aside)
     }
 
     /// Notes that records from there on may have been lost, so that they are sent again, also by the
     /// next process.
-    async fn go_back(&mut self, export: &AuditExport, after: i64) -> Result<Step, ExportFailure> {
-        let after = after.min(export.last_id);
-        if !self.advance(after, export.updated_at).await? {
-            self.give_up_turn().await;
-            return Ok(Step::Aside);
+    async fn go_back(
+        &mut self,
+        export: &AuditExport,
+        after: i64,
+    ) -> Result<ExportStep, ExportFailure> {
+        if self.advance(after, export.updated_at).await? {
+            self.again_after = None;
+            return Err(ExportFailure::Lost);
         }
-        self.again_after = None;
-        Ok(Step::Taken)
+        self.give_up_turn().await;
+        Ok(ExportStep::Aside)
     }
 
     async fn give_up_turn(&mut self) {
@@ -208,8 +222,8 @@ impl Export {
         Ok(())
     }
 
-    async fn look(&mut self) -> Result<Option<Look>, StoreError> {
-        let question = Question {
+    async fn look(&mut self) -> Result<Option<ExportLook>, StoreError> {
+        let question = ExportQuestion {
             name: self.name,
             node: self.core.node.clone(),
             limit: self.batch,
@@ -249,7 +263,7 @@ impl Export {
 }
 
 /// What a look is to find.
-struct Question {
+struct ExportQuestion {
     name: &'static str,
     /// This process.
     node: String,
@@ -261,9 +275,9 @@ struct Question {
     since: Timestamp,
 }
 
-impl Question {
+impl ExportQuestion {
     /// `None` where the destination is not in the table.
-    fn ask(&self, reader: &mut Reader<'_>) -> StoreResult<Option<Look>> {
+    fn ask(&self, reader: &mut Reader<'_>) -> StoreResult<Option<ExportLook>> {
         let Some(export) = reader.audit_exports().find(self.name)? else {
             return Ok(None);
         };
@@ -282,7 +296,7 @@ impl Question {
             false if self.is_counting => Some(reader.audit().count_after(export.last_id)?),
             false => None,
         };
-        Ok(Some(Look {
+        Ok(Some(ExportLook {
             export,
             is_aside,
             records,

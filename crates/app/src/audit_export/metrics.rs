@@ -10,16 +10,16 @@ use prometheus_client::registry::{Registry, Unit};
 use super::AuditDestination;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Destination {
+struct DestinationLabel {
     destination: &'static str,
 }
 
 /// How far the destinations are. Clones share the metrics.
 #[derive(Clone, Debug)]
 pub(super) struct AuditExportMetrics {
-    waiting: Family<Destination, Gauge>,
-    last_success: Family<Destination, Gauge>,
-    failures: Family<Destination, Counter>,
+    waiting: Family<DestinationLabel, Gauge>,
+    last_success: Family<DestinationLabel, Gauge>,
+    failures: Family<DestinationLabel, Counter>,
 }
 
 /// All begin with 0, since a rate misses the first increase of a counter that was not there before.
@@ -60,7 +60,7 @@ impl AuditExportMetrics {
 
     /// Those of one destination.
     pub(super) fn of(&self, destination: &'static str) -> ExportMetrics {
-        let labels = Destination { destination };
+        let labels = DestinationLabel { destination };
         ExportMetrics {
             waiting: self.waiting.get_or_create_owned(&labels),
             last_success: self.last_success.get_or_create_owned(&labels),

@@ -19,7 +19,7 @@ use eddyline_storage::Tx;
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
-use self::export::Export;
+use self::export::ExportWork;
 use self::metrics::AuditExportMetrics;
 use crate::Result;
 use crate::core::Core;
@@ -80,7 +80,7 @@ impl AuditExporter {
         reason = "the pace of looking into the table, and of trying again"
     )]
     pub(crate) async fn run_export(self, destination: AuditDestination, stop: CancellationToken) {
-        let mut export = Export::new(self.core, self.metrics, destination);
+        let mut export = ExportWork::new(self.core, self.metrics, destination);
         let stopping = async {
             stop.cancelled().await;
             tokio::time::sleep(STOP_PATIENCE).await;

@@ -23,6 +23,9 @@ const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature
 /// How long after it was written a batch may have been lost with its connection: as long as the operating
 /// system waits for a confirmation, and the time that writing takes.
 const DOUBT: Duration = Duration::from_secs(UNCONFIRMED.as_secs() + 10);
+/// How long a connection must have been open to count as good: what only stands in front of a collector
+/// may take a connection and end it.
+const PROOF: Duration = Duration::from_secs(5);
 
 /// Why a destination has not taken a batch.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +54,7 @@ impl SendFailure {
 }
 
 /// What is to be handed over.
-pub(super) struct Batch<'a> {
+pub(super) struct RecordBatch<'a> {
     /// The number of the record before.
     pub(super) after: i64,
     /// At least one.
@@ -62,12 +65,12 @@ pub(super) struct Batch<'a> {
 }
 
 /// Hands batches over, one after the other.
-pub(super) enum Sender {
+pub(super) enum RecordSender {
     Syslog(SyslogSender),
     Webhook(AuditWebhook),
 }
 
-impl Sender {
+impl RecordSender {
     pub(super) fn new(destination: AuditDestination) -> Self {
         match destination {
             AuditDestination::Syslog(collector) => Self::Syslog(SyslogSender {
@@ -80,7 +83,7 @@ impl Sender {
     }
 
     /// Hands a batch over. Of a failed one the destination may have taken some.
-    pub(super) async fn send(&mut self, batch: &Batch<'_>) -> Result<(), SendFailure> {
+    pub(super) async fn send(&mut self, batch: &RecordBatch<'_>) -> Result<(), SendFailure> {
         match self {
             Self::Syslog(syslog) => syslog.send(batch).await,
             Self::Webhook(webhook) => post(webhook, batch).await,
@@ -99,10 +102,21 @@ impl Sender {
     /// Ends what is open. Later batches open it again.
     pub(super) async fn close(&mut self) {
         if let Self::Syslog(syslog) = self
-            && let Some(connection) = syslog.connection.take()
+            && let Some((connection, _)) = syslog.connection.take()
         {
             syslog.written.clear();
             connection.close().await;
+        }
+    }
+
+    /// Whether what was handed over lately can be believed to have been taken.
+    pub(super) fn is_proven(&self) -> bool {
+        match self {
+            Self::Syslog(SyslogSender {
+                connection: Some((_, since)),
+                ..
+            }) => since.elapsed() >= PROOF,
+            Self::Syslog(_) | Self::Webhook(_) => true,
         }
     }
 }
@@ -110,29 +124,30 @@ impl Sender {
 /// A collector with the connection to it.
 pub(super) struct SyslogSender {
     collector: Collector,
-    connection: Option<SyslogConnection>,
+    /// With the time since when it is open.
+    connection: Option<(SyslogConnection, Instant)>,
     /// The batches of the connection that may not have arrived: when they were written, and the number
     /// of the record before.
     written: VecDeque<(Instant, i64)>,
 }
 
 impl SyslogSender {
-    async fn send(&mut self, batch: &Batch<'_>) -> Result<(), SendFailure> {
+    async fn send(&mut self, batch: &RecordBatch<'_>) -> Result<(), SendFailure> {
         let mut frames = Vec::new();
         for record in batch.records {
             frames.extend(frame(record, batch.host)?);
         }
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
+        let (mut connection, since) = match self.connection.take() {
+            Some(open) => open,
             None => {
                 self.written.clear();
-                self.collector.connect().await?
+                (self.collector.connect().await?, Instant::now())
             }
         };
         self.written.push_back((Instant::now(), batch.after));
         // A connection that fails is dropped here, and what was written to it is in doubt.
         connection.send(&frames).await?;
-        self.connection = Some(connection);
+        self.connection = Some((connection, since));
         Ok(())
     }
 
@@ -142,7 +157,7 @@ impl SyslogSender {
         {
             self.written.pop_front();
         }
-        if let Some(connection) = &mut self.connection
+        if let Some((connection, _)) = &mut self.connection
             && connection.is_open().await
         {
             return None;
@@ -168,7 +183,7 @@ fn frame(record: &NamedRecord, host: &str) -> Result<Vec<u8>, SendFailure> {
 }
 
 /// Asks the webhook to take the records, which it has done when it answers with a status of success.
-async fn post(webhook: &AuditWebhook, batch: &Batch<'_>) -> Result<(), SendFailure> {
+async fn post(webhook: &AuditWebhook, batch: &RecordBatch<'_>) -> Result<(), SendFailure> {
     let body = serde_json::to_vec(batch.records).map_err(SendFailure::unwritable)?;
     let first = batch.records.first().map_or(0, |record| record.id);
     let last = batch.records.last().map_or(0, |record| record.id);
