@@ -49,14 +49,17 @@ struct ExportStatus {
     last_success_at: i64,
 }
 
-/// The destinations of the configuration that servers have begun to send to.
+/// The destinations that one of the servers sends to, and those of the configuration that servers have
+/// begun to send to. Servers may have options that this command was not given.
 fn audit_exports(
     reader: &mut Reader<'_>,
+    servers: &[ServingNode],
     configured: &[&str],
 ) -> eddyline_storage::Result<Vec<ExportStatus>> {
     let mut found = Vec::new();
     for export in reader.audit_exports().list()? {
-        if configured.contains(&&*export.name) {
+        let is_sent = servers.iter().any(|server| server.id == export.holder);
+        if is_sent || configured.contains(&&*export.name) {
             found.push(ExportStatus {
                 records_waiting: reader.audit().count_after(export.last_id)?,
                 destination: export.name,
@@ -76,11 +79,9 @@ impl StatusAnswer {
         ];
         let read = store.read(move |reader| {
             let configured: Vec<_> = configured.into_iter().flatten().collect();
-            Ok((
-                reader.nodes().list(since)?,
-                reader.mails().count()?,
-                audit_exports(reader, &configured)?,
-            ))
+            let servers = reader.nodes().list(since)?;
+            let exports = audit_exports(reader, &servers, &configured)?;
+            Ok((servers, reader.mails().count()?, exports))
         });
         let (servers, mails_waiting, audit_exports) = read.await?;
         let backups = BackupState::read(store).await?;

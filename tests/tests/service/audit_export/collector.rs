@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use eddyline_client::Json;
 use eddyline_tests::{Certificate, Patience};
@@ -18,6 +18,7 @@ pub(super) struct Collector {
     port: u16,
     tls: Option<Arc<ServerConfig>>,
     shared: Arc<Shared>,
+    listening: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
@@ -41,13 +42,14 @@ impl Collector {
     /// One on a port where none is.
     pub(super) fn start_on(port: u16, tls: Option<Arc<ServerConfig>>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap();
-        let collector = Self {
+        let mut collector = Self {
             port: listener.local_addr().unwrap().port(),
             tls,
             shared: Arc::default(),
+            listening: None,
         };
         let (shared, tls) = (Arc::clone(&collector.shared), collector.tls.clone());
-        thread::spawn(move || {
+        let listening = thread::spawn(move || {
             for socket in listener.incoming() {
                 if shared.is_stopped.load(Ordering::SeqCst) {
                     return;
@@ -57,6 +59,7 @@ impl Collector {
                 thread::spawn(move || shared.take(socket, tls));
             }
         });
+        collector.listening = Some(listening);
         collector
     }
 
@@ -101,8 +104,9 @@ impl Collector {
 impl Drop for Collector {
     fn drop(&mut self) {
         self.shared.is_stopped.store(true, Ordering::SeqCst);
-        // So that the listener is closed.
+        // So that the thread looks, and closes the listener.
         let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
+        let _ = self.listening.take().map(JoinHandle::join);
         for socket in self.shared.open.lock().unwrap().drain(..) {
             let _ = socket.shutdown(Shutdown::Both);
         }
