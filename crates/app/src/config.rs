@@ -8,7 +8,7 @@ use eddyline_model::mail::MailRate;
 use eddyline_outbound::Config as OutboundConfig;
 
 use crate::addresses::Addresses;
-use crate::audit_export::AuditDestination;
+use crate::audit_destination::AuditDestination;
 use crate::quota::Quota;
 
 /// Which clients the server speaks for.

@@ -13,6 +13,7 @@ mod action_message;
 mod actor;
 mod addresses;
 mod audit;
+mod audit_destination;
 mod audit_export;
 mod authenticate;
 mod avatars;
@@ -88,7 +89,7 @@ pub use accounts::{
 };
 pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
-pub use audit_export::{AuditDestination, AuditWebhook};
+pub use audit_destination::{AuditDestination, AuditWebhook};
 pub use authenticate::Authentication;
 pub use authenticate::REFUSALS_A_MINUTE;
 pub use avatars::{Avatar, Avatars};

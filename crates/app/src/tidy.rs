@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Result;
 use crate::accounts::SESSION_DAYS;
-use crate::audit_export::AuditDestination;
+use crate::audit_destination::AuditDestination;
 use crate::core::Core;
 use crate::core::liveness::FORGOTTEN_MILLIS;
 use crate::core::transaction::NoCaller;

@@ -56,7 +56,7 @@ fn webhook<'a>(
     let secret = secret(settings).map_err(|error| ("audit_webhook_secret_file", error))?;
     let tls = client_config(settings.audit_webhook_ca.as_deref());
     let tls = tls.map_err(|error| ("audit_webhook_ca", error))?;
-    // An operator names the address, who may reach everything in this network anyway.
+    // The operator names the address, and can reach everything in this network anyway.
     let bounds = OutboundConfig {
         allow_private: true,
         ..OutboundConfig::default()

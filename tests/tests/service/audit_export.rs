@@ -47,6 +47,11 @@ fn a_collector_with_tls_has_to_prove_who_it_is() {
     run_plain(a_certificate_is_checked());
 }
 
+#[test]
+fn of_two_servers_one_sends() {
+    run_plain(one_sends());
+}
+
 /// Makes so many records.
 fn act(server: &Server, times: usize, name: &str) {
     for number in 0..times {
@@ -77,7 +82,7 @@ async fn records_reach_both_destinations_in_order_and_once(backend: Backend) {
         format!("tcp://127.0.0.1:{}", collector.port()),
         webhook.url("/hook?token=7"),
     );
-    // Neither is a success, and nobody is asked elsewhere.
+    // A redirect is no success, and it is not followed.
     webhook.answers(Answer::Text(with_headers(
         "307 Temporary Redirect",
         "Location: /elsewhere\r\n",
@@ -212,6 +217,23 @@ async fn nothing_is_lost_while_a_collector_is_down_or_the_server_is_killed(backe
     let all = recorded(&server);
     collector.has(&ids(&all[all.len() - 1..])).await;
     assert_eq!(collector.records(), all[all.len() - 1..]);
+}
+
+async fn one_sends() {
+    let collector = Collector::start();
+    let syslog = format!("tcp://127.0.0.1:{}", collector.port());
+    let options = ["--audit-syslog", &*syslog];
+    let Some(mut one) = Server::start_with(Backend::Postgres, &options) else {
+        return;
+    };
+    let two = one.another_node("node-2", &options);
+    act(&one, 3, "Together");
+    collector.has(&ids(&recorded(&one))).await;
+    // The other one goes on behind it.
+    assert!(one.terminate().success());
+    act(&two, 3, "Alone");
+    collector.has(&ids(&recorded(&two))).await;
+    assert_eq!(collector.records(), recorded(&two));
 }
 
 async fn a_certificate_is_checked() {

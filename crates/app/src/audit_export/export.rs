@@ -11,10 +11,11 @@ use eddyline_storage::{
 use eddyline_wire::NamedRecord;
 use url::Url;
 
+use super::insert_missing;
 use super::metrics::{AuditExportMetrics, ExportMetrics};
 use super::sender::{RecordBatch, RecordSender, SendFailure};
-use super::{AuditDestination, insert_missing};
 use crate::audit::list;
+use crate::audit_destination::AuditDestination;
 use crate::core::Core;
 use crate::core::transaction::NoCaller;
 

@@ -5,7 +5,6 @@
 //! misses none. A batch is noted after the destination has taken it: a process that ends between the
 //! two leaves records that are sent again, and none that is not sent.
 
-mod destination;
 mod export;
 mod metrics;
 mod sender;
@@ -22,10 +21,9 @@ use tokio_util::sync::CancellationToken;
 use self::export::ExportWork;
 use self::metrics::AuditExportMetrics;
 use crate::Result;
+use crate::audit_destination::AuditDestination;
 use crate::core::Core;
 use crate::core::transaction::NoCaller;
-
-pub use self::destination::{AuditDestination, AuditWebhook};
 
 /// How long a batch under way may go on when the process is to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(3);

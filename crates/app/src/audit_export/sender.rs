@@ -10,7 +10,7 @@ use eddyline_wire::NamedRecord;
 use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::{HeaderName, HeaderValue, StatusCode};
 
-use super::{AuditDestination, AuditWebhook};
+use crate::audit_destination::{AuditDestination, AuditWebhook};
 
 /// The name and the version of the program in messages.
 const APPLICATION: &str = "eddyline";

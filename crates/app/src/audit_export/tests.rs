@@ -10,7 +10,7 @@ use eddyline_model::audit_export::GRACE_DAYS;
 use eddyline_storage::{Options, Store};
 use eddyline_syslog::Collector;
 
-use super::AuditDestination;
+use crate::audit_destination::AuditDestination;
 use crate::core::transaction::NoCaller;
 use crate::{App, AuditConfig, Config};
 
