@@ -78,7 +78,7 @@ pub(super) struct ExportWork {
 impl ExportWork {
     pub(super) fn new(
         core: Core,
-        metrics: AuditExportMetrics,
+        metrics: &AuditExportMetrics,
         destination: AuditDestination,
     ) -> Self {
         let name = destination.name();

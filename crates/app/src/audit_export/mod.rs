@@ -78,7 +78,7 @@ impl AuditExporter {
         reason = "the pace of looking into the table, and of trying again"
     )]
     pub(crate) async fn run_export(self, destination: AuditDestination, stop: CancellationToken) {
-        let mut export = ExportWork::new(self.core, self.metrics, destination);
+        let mut export = ExportWork::new(self.core, &self.metrics, destination);
         let stopping = async {
             stop.cancelled().await;
             tokio::time::sleep(STOP_PATIENCE).await;
