@@ -4,7 +4,7 @@ use eddyline_app::AuditDestination;
 
 use super::finding::Finding;
 use crate::audit_export;
-use crate::config::Settings;
+use crate::config::{Settings, WebhookUrl};
 use crate::output::Causes;
 
 const CHECK: &str = "audit_export";
@@ -48,7 +48,7 @@ async fn check_one(settings: &Settings, destination: &AuditDestination) -> Findi
             settings
                 .audit_webhook
                 .as_ref()
-                .map_or_else(String::new, |url| url.origin()),
+                .map_or_else(String::new, WebhookUrl::origin),
             "Check audit_webhook, and whether a firewall lets the connection out. The certificate of the receiver must be \
              for this host, and of an authority of the system or in audit_webhook_ca.",
         ),
