@@ -107,7 +107,10 @@ pub(crate) fn list(
     range: AuditRange,
 ) -> StoreResult<Vec<NamedRecord>> {
     let found = reader.audit().list(filter, range)?;
-    with_names(reader, found)
+    match found.is_empty() {
+        true => Ok(Vec::new()),
+        false => with_names(reader, found),
+    }
 }
 
 /// Finds the names of the users in records.

@@ -9,6 +9,7 @@ use eddyline_model::mail::MailRate;
 use eddyline_outbound::Config as OutboundConfig;
 
 use crate::addresses::Addresses;
+use crate::audit_destination::AuditDestination;
 use crate::quota::Quota;
 
 /// Which clients the server speaks for.
@@ -63,11 +64,16 @@ impl Default for FlowLimits {
 pub struct AuditConfig {
     /// How many days a record is kept.
     pub days: u32,
+    /// Where records are sent to.
+    pub destinations: Vec<AuditDestination>,
 }
 
 impl Default for AuditConfig {
     fn default() -> Self {
-        Self { days: 400 }
+        Self {
+            days: 400,
+            destinations: Vec::new(),
+        }
     }
 }
 

@@ -124,7 +124,11 @@ impl App {
         };
         // On the list before anything is cached, so that others wait for this process.
         self.heartbeat().await?;
-        if let Err(error) = feed.start().await {
+        let begun = async {
+            self.audit_export().begin().await?;
+            feed.start().await
+        };
+        if let Err(error) = begun.await {
             self.core().leave().await;
             return Err(error);
         }
@@ -164,6 +168,12 @@ impl App {
         jobs.spawn("deletions", move |stop| {
             deletions.clone().run_deletions(stop)
         });
+        for destination in self.audit_export().destinations() {
+            let (exporter, destination) = (self.audit_export().clone(), destination.clone());
+            jobs.spawn(destination.job_name(), move |stop| {
+                exporter.clone().run_export(destination.clone(), stop)
+            });
+        }
         let hub = self.core().hub.clone();
         jobs.spawn("wakes", move |stop| {
             let hub = hub.clone();

@@ -13,6 +13,8 @@ mod action_message;
 mod actor;
 mod addresses;
 mod audit;
+mod audit_destination;
+mod audit_export;
 mod authenticate;
 mod avatars;
 mod charging;
@@ -74,6 +76,7 @@ use eddyline_webpush::ServerKey;
 use eddyline_wire::Encoder;
 use tokio::sync::watch;
 
+use crate::audit_export::AuditExporter;
 use crate::core::Core;
 use crate::core::transaction::{Database, NoCaller};
 use crate::feed_encode::EntryEncoder;
@@ -86,6 +89,7 @@ pub use accounts::{
 };
 pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
+pub use audit_destination::{AuditDestination, AuditWebhook};
 pub use authenticate::Authentication;
 pub use authenticate::REFUSALS_A_MINUTE;
 pub use avatars::{Avatar, Avatars};
@@ -195,6 +199,7 @@ struct Areas {
     retention: Retention,
     deletions: Deletions,
     provisioning: Provisioning,
+    audit_export: AuditExporter,
 }
 
 core::opaque_debug!(App);
@@ -306,6 +311,7 @@ impl Areas {
             operator,
             retention: Retention::new(core.clone()),
             provisioning: Provisioning::new(core.clone()),
+            audit_export: AuditExporter::new(core.clone()),
             authentication,
             mail,
             rooms,
@@ -378,6 +384,7 @@ areas! {
     pub deletions: Deletions;
     /// How operators let identity providers in.
     pub provisioning: Provisioning;
+    pub(crate) audit_export: AuditExporter;
     pub(crate) core: Core;
     pub(crate) mail: Mail;
     pub(crate) presence: PresenceTracker;

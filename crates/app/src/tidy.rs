@@ -3,10 +3,13 @@
 
 use std::time::Duration;
 
+use eddyline_model::Timestamp;
+use eddyline_model::audit_export::GRACE_DAYS;
 use tokio_util::sync::CancellationToken;
 
 use crate::Result;
 use crate::accounts::SESSION_DAYS;
+use crate::audit_destination::AuditDestination;
 use crate::core::Core;
 use crate::core::liveness::FORGOTTEN_MILLIS;
 use crate::core::transaction::NoCaller;
@@ -47,15 +50,41 @@ impl Core {
         self.tidy_grants().await
     }
 
-    /// Removes the records that are older than the log keeps them.
+    /// Removes the records that are older than the log keeps them. Those that a destination has not
+    /// taken stay longer.
     async fn tidy_audit(&self) -> Result<()> {
         let days = i64::from(self.config().audit.days);
         let until = self.now().plus_millis(-days * DAY_MILLIS);
+        let taken = self.find_taken_by_all().await?;
+        self.delete_audit(until, taken).await?;
+        if taken.is_some() {
+            let grace = i64::from(GRACE_DAYS) * DAY_MILLIS;
+            self.delete_audit(until.plus_millis(-grace), None).await?;
+        }
+        Ok(())
+    }
+
+    /// The last record that all destinations of the audit log have taken; `None` without any.
+    async fn find_taken_by_all(&self) -> Result<Option<i64>> {
+        let destinations = &self.config().audit.destinations;
+        let names: Vec<_> = destinations.iter().map(AuditDestination::name).collect();
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let exports = self.store().read(|reader| reader.audit_exports().list());
+        let exports = exports.await?;
+        let configured = exports
+            .iter()
+            .filter(|export| names.contains(&&*export.name));
+        Ok(configured.map(|export| export.last_id).min())
+    }
+
+    async fn delete_audit(&self, until: Timestamp, through: Option<i64>) -> Result<()> {
         loop {
             let (deleted, _) = self
                 .store()
                 .write(NoCaller::Process, move |tx| {
-                    tx.audit().delete_until(until, BATCH)
+                    tx.audit().delete_until(until, through, BATCH)
                 })
                 .await?;
             if i64::try_from(deleted).is_ok_and(|deleted| deleted < BATCH) {

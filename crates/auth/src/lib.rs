@@ -14,7 +14,8 @@
 //! A new password is judged by [`strength::check`] and turned into what is stored by
 //! [`Hasher::hash`].
 //!
-//! The other way round, [`action`] proves to integrations that a request comes from this server.
+//! The other way round, [`action`] proves to integrations that a request comes from this server, and
+//! [`webhook`] to the receiver of a webhook.
 
 pub mod action;
 pub mod basic;
@@ -26,6 +27,7 @@ pub mod password;
 pub mod seal;
 pub mod strength;
 pub mod token;
+pub mod webhook;
 
 pub use basic::{Credentials, CredentialsError};
 pub use download::{DownloadClaim, DownloadError, DownloadKey, Variant};
@@ -38,3 +40,4 @@ pub use password::{Hasher, HashingPermit, Password, PasswordError, PasswordPolic
 pub use seal::SealingKey;
 pub use strength::{Pattern, Weakness};
 pub use token::{Secret, TokenHash, constant_time_eq};
+pub use webhook::{WebhookSecret, WebhookSecretError};

@@ -3,6 +3,7 @@
 pub mod address_list;
 pub mod applications;
 pub mod audit;
+pub mod audit_export;
 pub mod deletion;
 pub mod erasure;
 mod events;

@@ -151,6 +151,27 @@ impl Outbound {
         self.run(request, None).await
     }
 
+    /// Connects to the host of an address, with TLS where the address says so, and sends nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]: that the host cannot be connected to.
+    pub async fn connect(&self, url: &str) -> Result<(), Error> {
+        let target = Target::parse(url)?;
+        let connecting = async {
+            let addresses = target.resolve(&self.config, &self.lookup, None).await?;
+            let stream = target.connect(&addresses, self.config.timeout).await?;
+            if let Some(name) = target.server_name()? {
+                let connected = self.tls.connect(name, stream).await;
+                connected.map_err(Error::connect)?;
+            }
+            Ok(())
+        };
+        tokio::time::timeout(self.config.timeout, connecting)
+            .await
+            .map_err(|_| Error::Timeout)?
+    }
+
     async fn run(&self, request: OutboundRequest, max: Option<usize>) -> Result<Response, Error> {
         let target = Target::parse(&request.url)?;
         // Until the end of this, and of a look-up that lasts longer.

@@ -110,6 +110,7 @@ impl Operator {
             None,
             FilesConfig::default(),
             None,
+            Vec::new(),
         )
         .await?;
         if let Some(place) = made {

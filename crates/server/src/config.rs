@@ -4,6 +4,7 @@
 //! To add an option, write it into the table in `options.rs` and describe it in
 //! `docs/configuration.md`; a test compares the two.
 
+mod destinations;
 mod examination;
 mod lifetimes;
 mod options;
@@ -15,6 +16,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::destinations::{SyslogAddress, WebhookUrl};
 pub(crate) use self::examination::{ConfigExamination, EffectiveOption, examine};
 use self::options::layers::{Environment, Layers, read_file, similar};
 pub(crate) use self::options::layers::{Layer, Origin};
@@ -158,7 +160,7 @@ pub(crate) fn load(
 }
 
 /// Reads the configuration of a demonstration. It takes the place of its data from flags only,
-/// knows no mail server and no store of files, and reads no file, so that a machine's real server
+/// knows no mail server, no store of files and no destination of the audit log, and reads no file, so that a machine's real server
 /// is never filled with invented people, and none of them writes to anybody.
 pub(crate) fn load_for_demo(
     flags: Layer,
@@ -168,7 +170,11 @@ pub(crate) fn load_for_demo(
     environment.layer.retain(|option| {
         !matches!(
             option.group,
-            OptionGroup::Data | OptionGroup::Mail | OptionGroup::Files | OptionGroup::Backups
+            OptionGroup::Data
+                | OptionGroup::Mail
+                | OptionGroup::Files
+                | OptionGroup::Backups
+                | OptionGroup::Audit
         )
     });
     finish(
@@ -299,6 +305,25 @@ fn contradictions(layers: &Layers, settings: &Settings) -> Vec<ConfigError> {
         "backup_s3_allow_http",
     ] {
         needs(key, "backup_s3_access_key");
+    }
+    needs("audit_syslog_ca", "audit_syslog");
+    for key in [
+        "audit_webhook_ca",
+        "audit_webhook_secret",
+        "audit_webhook_secret_file",
+    ] {
+        needs(key, "audit_webhook");
+    }
+    if layers.origin("audit_webhook_secret_file").is_none() {
+        needs("audit_webhook", "audit_webhook_secret");
+    }
+    if let (Some(origin), Some(SyslogAddress { tls: false, .. })) =
+        (layers.origin("audit_syslog_ca"), &settings.audit_syslog)
+    {
+        wrong.push(ConfigError::Wrong {
+            origin: origin.clone(),
+            problem: "audit_syslog must begin with tls://".to_owned(),
+        });
     }
     if let Some(origin) = layers.origin("acme_domain")
         && settings.tls_cert.is_some()

@@ -35,6 +35,7 @@ pub(crate) async fn run(
         None,
         files::open(settings)?,
         None,
+        Vec::new(),
     )
     .await?;
     let work = DeletionWork {

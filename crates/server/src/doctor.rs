@@ -1,6 +1,7 @@
 //! `eddyline doctor`: looks for what is wrong with an installation. It changes nothing but a probe
 //! object among the files, which it removes again, and works whether or not a server runs.
 
+mod audit_export;
 mod clock;
 mod database;
 mod disk;
@@ -74,10 +75,11 @@ async fn check(settings: &Settings) -> Vec<Finding> {
     let parts = tokio::join!(
         Box::pin(on_line),
         in_time("mail", mail::check(settings)),
+        in_time("audit_export", audit_export::check(settings)),
         in_time("files", files::check(settings)),
         in_time("disk", here),
     );
-    <[_; 4]>::from(parts).into_iter().flatten().collect()
+    <[_; 5]>::from(parts).into_iter().flatten().collect()
 }
 
 fn providers(found: Option<&Inspection>) -> &[eddyline_storage::EnabledProvider] {

@@ -7,6 +7,8 @@
 
 mod admin;
 mod archives;
+mod audit_export;
+mod authorities;
 mod backup;
 mod check;
 mod cli;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use eddyline_app::{
-    Addresses, App, AuditConfig, Background, Config, FilesConfig, FlowLimits, InvitationLimits,
-    MailQuotas, MailRate, Mailing, OAuthConfig, OutboundConfig, PasswordPolicy, Profile,
-    SignInLimits,
+    Addresses, App, AuditConfig, AuditDestination, Background, Config, FilesConfig, FlowLimits,
+    InvitationLimits, MailQuotas, MailRate, Mailing, OAuthConfig, OutboundConfig, PasswordPolicy,
+    Profile, SignInLimits,
 };
 use eddyline_http::serve::{BodyLimit, Limits, Server};
 use eddyline_http::{RequestMetrics, TrustedProxies};
@@ -25,7 +25,7 @@ use crate::reload::Hangups;
 use crate::signals::StopSignals;
 use crate::sockets::{PassedSockets, SocketUse};
 use crate::tls::ServerCertificate;
-use crate::{files, mail, moved, output, secret_key, service_manager};
+use crate::{audit_export, files, mail, moved, output, secret_key, service_manager};
 
 /// How often a server tries to use the database to which its data was moved, and how long it waits
 /// between.
@@ -181,6 +181,7 @@ impl Node {
         make_directory(&settings.data_dir)?;
         let mail = mail::mailing(&settings)?;
         let files = files::open(&settings)?;
+        let audit_destinations = audit_export::destinations(&settings)?;
         let store = open_store(&settings, true).await?;
         let backups = settings.backup_to.clone().zip(files.place.as_ref());
         let backups = backups.map(|(to, files)| (BackupTaker::new(&settings, &store, files), to));
@@ -191,6 +192,7 @@ impl Node {
             Some(mail),
             files,
             integration,
+            audit_destinations,
         )
         .await?;
         let background = app.start().await?;
@@ -307,7 +309,8 @@ fn raise_open_files() {
     }
 }
 
-/// Makes the application of a store. It sends mail where `mail` says how.
+/// Makes the application of a store. It sends mail where `mail` says how, and the audit log to the
+/// destinations, once it is started.
 pub(crate) async fn open_app(
     settings: &Settings,
     store: Store,
@@ -315,6 +318,7 @@ pub(crate) async fn open_app(
     mail: Option<Mailing>,
     files: FilesConfig,
     integration: Option<SocketAddr>,
+    audit_destinations: Vec<AuditDestination>,
 ) -> Result<App, CommandError> {
     let key = secret_key::material(settings, &store).await?;
     let config = Config {
@@ -378,6 +382,7 @@ pub(crate) async fn open_app(
         files,
         audit: AuditConfig {
             days: settings.audit_keep.days(),
+            destinations: audit_destinations,
         },
         deletion_grace: settings.deletion_grace.0,
         ..Config::default()

@@ -42,6 +42,8 @@ areas! {
     applications: Applications,
     /// The record of what operators and administrators changed.
     audit: Audit,
+    /// Destinations that the audit log is sent to.
+    audit_exports: AuditExports,
     /// Deletions that wait for their day, closed organizations, and deleting what they have.
     deletions: Deletions,
     /// Addresses of accounts: which are proved, and which a user may still take back.

@@ -238,13 +238,21 @@ impl Audit<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Deletes at most `limit` records from before a time, and gives how many there were. The last
-    /// record of all stays, so that numbers are never given out again.
-    pub fn delete_until(c: &mut Connection, until: Timestamp, limit: i64) -> Result<usize> {
+    /// Deletes at most `limit` records from before a time, of those up to the number `through` where
+    /// one is given, and gives how many there were. The last record of all stays, so that numbers are
+    /// never given out again.
+    pub fn delete_until(
+        c: &mut Connection,
+        until: Timestamp,
+        through: Option<i64>,
+        limit: i64,
+    ) -> Result<usize> {
         let last: Option<i64> = audit::table.select(diesel::dsl::max(audit::id)).first(c)?;
+        let through = through.unwrap_or(i64::MAX);
         let ids: Vec<i64> = audit::table
             .filter(audit::at.lt(until.0))
             .filter(audit::id.lt(last.unwrap_or(0)))
+            .filter(audit::id.le(through))
             .limit(limit)
             .select(audit::id)
             .load(c)?;

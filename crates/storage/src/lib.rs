@@ -38,6 +38,7 @@ mod applications;
 pub mod areas;
 mod around;
 mod audit;
+mod audit_exports;
 mod avatars;
 mod backlog;
 mod budget;
@@ -109,6 +110,7 @@ mod writer;
 
 pub use api_tokens::ApiToken;
 pub use append::AppendOutcome;
+pub use audit_exports::AuditExport;
 pub use avatars::AvatarOf;
 pub use budget::{ReadBudget, ReadBudgetKey};
 pub use change_notifier::ChangeNotifier;

@@ -116,6 +116,9 @@ diesel::table! {
     }
 }
 diesel::table! {
+    audit_exports (name) { name -> Text, last_id -> BigInt, holder -> Text, updated_at -> BigInt, }
+}
+diesel::table! {
     api_tokens (hash) {
         hash -> Binary,
         user_id -> BigInt,

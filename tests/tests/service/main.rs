@@ -9,6 +9,7 @@ mod acme;
 mod actions;
 mod around;
 mod audit;
+mod audit_export;
 mod avatars;
 mod backup;
 mod bad_http;

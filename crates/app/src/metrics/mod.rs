@@ -12,7 +12,7 @@ use crate::App;
 impl App {
     /// Adds the metrics of the application and of its store to a registry, whose prefix the names get:
     /// `streams`, those that begin with `log_`, `revocation`, `mails_`, `push_messages_`, `files_`,
-    /// `thumbnails_`, `retention_` and `cache_`, and those of [`Store`](eddyline_storage::Store::register_metrics).
+    /// `thumbnails_`, `retention_`, `audit_export_` and `cache_`, and those of [`Store`](eddyline_storage::Store::register_metrics).
     ///
     /// The registry keeps the application alive.
     pub fn register_metrics(&self, registry: &mut Registry) {
@@ -23,6 +23,7 @@ impl App {
         self.notifications().register_metrics(registry);
         self.files().register_metrics(registry);
         self.retention().register_metrics(registry);
+        self.audit_export().register_metrics(registry);
         registry.register_collector(Box::new(caches::CacheCollector::new(self)));
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::print;
 use crate::config::{ConfigError, ConfigExamination, EffectiveOption, Layer, Settings, examine};
 use crate::output::Causes;
-use crate::{CommandError, mail, secret_key, serve};
+use crate::{CommandError, audit_export, mail, secret_key, serve};
 
 /// Prints the configuration. Opens neither the database nor an address.
 ///
@@ -88,6 +88,9 @@ fn named_files(settings: &Settings) -> Vec<ConfigMistake> {
             "secret_key_file",
             &error.to_string(),
         ));
+    }
+    if let Err((option, error)) = audit_export::configured(settings) {
+        found.push(ConfigMistake::of_option(option, &error.to_string()));
     }
     found
 }

@@ -39,6 +39,7 @@ pub(super) async fn run(
         None,
         files::open(settings)?,
         None,
+        Vec::new(),
     )
     .await?;
     let erased = erase(

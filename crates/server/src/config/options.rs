@@ -8,10 +8,12 @@ use std::num::{NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use eddyline_auth::WebhookSecret;
 use eddyline_model::names::{Domain, Email};
 use ipnet::IpNet;
 
 use self::layers::Layers;
+use super::destinations::{SyslogAddress, WebhookUrl};
 use super::lifetimes::{
     CodeLifetime, DeletionGrace, Lifetime, LinkLifetime, RecordLifetime, SecretKey, Switch,
 };
@@ -262,6 +264,21 @@ options! {
     Audit {
         /// How long a record of the audit log is kept, at least a day
         audit_keep: RecordLifetime = value("400d"), "TIME";
+        /// Collector of syslog messages that the audit log is sent to: tls://HOST:PORT or
+        /// tcp://HOST:PORT
+        audit_syslog: Option<SyslogAddress> = absent("none"), "URL";
+        /// PEM file of the authorities that the collector's certificate may be of
+        audit_syslog_ca: Option<PathBuf> = absent("the authorities of the system"), "FILE";
+        /// Address that the audit log is sent to as JSON, which begins with https://, or with http://
+        /// for this machine
+        audit_webhook: Option<WebhookUrl> = absent("none"), "URL";
+        /// PEM file of the authorities that the webhook's certificate may be of
+        audit_webhook_ca: Option<PathBuf> = absent("the authorities of the system"), "FILE";
+        /// Secret that requests to the webhook are signed with: whsec_ and 24 to 64 random bytes in
+        /// Base64
+        audit_webhook_secret: Option<WebhookSecret> = absent("none"), "SECRET";
+        /// File that has this secret
+        audit_webhook_secret_file: Option<PathBuf> = absent("none"), "FILE";
     }
 
     Deletions {

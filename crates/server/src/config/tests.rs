@@ -677,11 +677,13 @@ fn half_a_mail_server_is_refused() {
 
 #[test]
 fn a_demonstration_writes_to_nobody() {
-    let machine = Machine::new().variable("EDDYLINE_SMTP_HOST", "mail.example.org");
+    let machine = Machine::new()
+        .variable("EDDYLINE_SMTP_HOST", "mail.example.org")
+        .variable("EDDYLINE_AUDIT_SYSLOG", "tls://logs.example.org:6514");
     let settings = load_for_demo(machine.flags(), machine.variables())
         .unwrap()
         .settings;
-    assert_eq!(settings.smtp_host, None);
+    assert_eq!((settings.smtp_host, settings.audit_syslog), (None, None));
 }
 
 /// The first four cells of the rows of `docs/configuration.md` that describe options.

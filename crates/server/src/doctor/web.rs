@@ -11,12 +11,12 @@ use hyper::Response;
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+
+use crate::authorities::client_config;
 
 /// The most bytes of an answer that are read.
 const MOST_BYTES: usize = 256 * 1024;
@@ -76,7 +76,9 @@ pub(super) async fn get(url: &str) -> Result<Response<Incoming>, WebFailure> {
     }
     let failed = |error: &dyn fmt::Display| WebFailure::Tls(format!("{host}:{port}: {error}"));
     let name = ServerName::try_from(bare.to_owned()).map_err(|error| failed(&error))?;
-    let connector = TlsConnector::from(Arc::new(verifying().map_err(|error| failed(&error))?));
+    let connector = TlsConnector::from(Arc::new(
+        client_config(None).map_err(|error| failed(&error))?,
+    ));
     let stream = connector.connect(name, stream).await;
     ask(stream.map_err(|error| failed(&error))?, &uri).await
 }
@@ -133,16 +135,4 @@ pub(super) async fn next(body: &mut Incoming) -> Result<Option<Bytes>, WebFailur
 
 fn broken(error: &(dyn Error + 'static)) -> WebFailure {
     WebFailure::Broken(crate::output::Causes(error).to_string())
-}
-
-/// TLS as clients have it: with the authorities of this machine and those of browsers.
-fn verifying() -> Result<ClientConfig, rustls::Error> {
-    let mut roots = RootCertStore::empty();
-    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(config)
 }

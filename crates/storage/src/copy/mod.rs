@@ -58,6 +58,7 @@ const COPIED: &[&str] = &[
     "api_tokens",
     "applications",
     "audit",
+    "audit_exports",
     "authorization_codes",
     "avatars",
     "closed_members",

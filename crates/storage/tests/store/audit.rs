@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddyline_model::audit::{
     AuditAction, AuditAuthor, AuditEntry, AuditFilter, AuditRange, AuditRecord, AuditTarget,
 };
-use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
+use eddyline_model::{ApplicationId, OrganizationId, Seq, Timestamp, UserId};
 use eddyline_storage::Error;
 
 use crate::home::{Home, on_every_database};
@@ -19,6 +19,7 @@ on_every_database!(
     a_record_may_be_of_somebody_who_never_was,
     a_record_names_the_author_of_its_transaction,
     old_records_go_and_the_last_one_stays,
+    one_process_sends_to_a_destination,
     an_erased_user_is_a_number,
 );
 
@@ -285,11 +286,17 @@ async fn old_records_go_and_the_last_one_stays(home: Arc<Home>) {
     let delete = async |until: Timestamp, limit| {
         let deleted = world
             .store
-            .write(move |tx| tx.audit().delete_until(until, limit));
+            .write(move |tx| tx.audit().delete_until(until, None, limit));
         deleted.await.expect("deleted").0
     };
     assert_eq!(delete(all[2].at, 10).await, 0);
     let later = all[0].at.plus_millis(1);
+    let before = all[2].id - 1;
+    let none = world.store.write(move |tx| {
+        let audit = &mut tx.audit();
+        audit.delete_until(later, Some(before), 10)
+    });
+    assert_eq!(none.await.expect("none are that old").0, 0);
     assert_eq!(delete(later, 1).await, 1);
     assert_eq!(delete(later, 10).await, 1);
     assert_eq!(delete(later, 10).await, 0);
@@ -306,6 +313,54 @@ async fn old_records_go_and_the_last_one_stays(home: Arc<Home>) {
         ])
     });
     assert_eq!(counts.await, [1, 0]);
+}
+
+async fn one_process_sends_to_a_destination(home: Arc<Home>) {
+    let store = World::new(&home).await.store;
+    let now = store.now();
+    let done = store.write(move |tx| {
+        tx.audit_exports().insert("syslog", 7, now)?;
+        // What is there stays as it is.
+        tx.audit_exports().insert("syslog", 9, now)?;
+        tx.nodes().upsert_heartbeat("one", now, Seq(0))?;
+        tx.nodes().upsert_heartbeat("two", now, Seq(0))
+    });
+    done.await.expect("there are two processes");
+    let claim = async |node: &'static str, since: Timestamp| {
+        let claimed = store.write(move |tx| tx.audit_exports().claim("syslog", node, since));
+        claimed.await.expect("asked").0
+    };
+    let advance = async |node: &'static str, last: i64| {
+        let advanced = store.write(move |tx| {
+            let now = tx.now();
+            tx.audit_exports().advance("syslog", node, last, now)
+        });
+        advanced.await.expect("asked").0
+    };
+    let taken = async || {
+        let exports = store.read(|reader| reader.audit_exports().list());
+        let exports = exports.await.expect("listed");
+        exports
+            .into_iter()
+            .map(|export| (export.last_id, export.holder))
+            .collect::<Vec<_>>()
+    };
+    assert!(!advance("one", 8).await, "it has not claimed it");
+    assert!(claim("one", now).await);
+    assert!(claim("one", now).await, "again");
+    assert!(!claim("two", now).await, "the other one lives");
+    assert!(advance("one", 8).await);
+    assert_eq!(taken().await, [(8, "one".to_owned())]);
+    // The other one has been silent since.
+    assert!(claim("two", now.plus_millis(1)).await);
+    assert!(!advance("one", 9).await, "it was silent for too long");
+    assert_eq!(taken().await, [(8, "two".to_owned())]);
+    assert!(advance("two", 6).await, "what may be lost is sent again");
+    let gone = store.write(move |tx| tx.nodes().delete("two", now));
+    gone.await.expect("it has left");
+    assert!(claim("one", now).await);
+    let found = store.read(|reader| reader.audit_exports().find("webhook"));
+    assert_eq!(found.await.expect("asked"), None);
 }
 
 async fn an_erased_user_is_a_number(home: Arc<Home>) {

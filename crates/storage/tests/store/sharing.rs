@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use eddyline_model::audit::{AuditAction, AuditEntry, AuditFilter, AuditRange};
 use eddyline_model::log::{Control, LogBody};
 use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::organizations::Organization;
@@ -26,6 +27,7 @@ on_shared_databases!(
     a_full_room_takes_no_more,
     nothing_is_allowed_to_an_application_that_is_being_removed,
     a_search_finds_what_another_process_posted_just_now,
+    a_reader_of_the_audit_log_misses_no_record_of_several_processes,
 );
 
 async fn a_search_finds_what_another_process_posted_just_now(home: Arc<Home>) {
@@ -361,4 +363,38 @@ async fn nothing_is_allowed_to_an_application_that_is_being_removed(home: Arc<Ho
     let (removed, allowed) = tokio::join!(removing, allowing);
     assert!(removed.expect("it is removed").0);
     assert!(!allowed.expect("an answer"));
+}
+
+async fn a_reader_of_the_audit_log_misses_no_record_of_several_processes(home: Arc<Home>) {
+    let reader = World::new(&home).await;
+    let mut writers = tokio::task::JoinSet::new();
+    for _ in 0..WRITERS {
+        let store = home.open();
+        writers.spawn(async move {
+            for number in 0..EACH {
+                let entry = AuditEntry::new(AuditAction::FlowCreate, None);
+                // Some transactions write more, so that they are begun and ended in different orders.
+                let noted = store
+                    .write(move |tx| (0..=number % 3).try_for_each(|_| tx.audit().insert(&entry)));
+                noted.await.expect("it is noted");
+            }
+        });
+    }
+    let (mut last, mut seen) = (0, 0);
+    let all = WRITERS * EACH * 2;
+    while seen < all {
+        let onward = reader.read(move |reader| {
+            let range = AuditRange::following(last, 7);
+            reader.audit().list(&AuditFilter::default(), range)
+        });
+        for record in onward.await {
+            assert!(record.id > last);
+            last = record.id;
+            seen += 1;
+        }
+        tokio::task::yield_now().await;
+    }
+    writers.join_all().await;
+    let behind = reader.read(move |reader| reader.audit().count_after(last));
+    assert_eq!((seen, behind.await), (all, 0));
 }

@@ -1,0 +1,307 @@
+//! One destination: reading on from where it is, handing over, and noting what it has taken.
+
+use std::time::{Duration, Instant};
+
+use eddyline_model::Timestamp;
+use eddyline_model::audit::{AuditFilter, AuditRange};
+use eddyline_model::audit_export::{BATCH, larger_batch, pause_millis, smaller_batch};
+use eddyline_storage::{
+    AuditExport, Error as StoreError, Reader, Result as StoreResult, SILENCE_MILLIS,
+};
+use eddyline_wire::NamedRecord;
+use url::Url;
+
+use super::insert_missing;
+use super::metrics::{AuditExportMetrics, ExportMetrics};
+use super::sender::{RecordBatch, RecordSender, SendFailure};
+use crate::audit::list;
+use crate::audit_destination::AuditDestination;
+use crate::core::Core;
+use crate::core::transaction::NoCaller;
+
+/// How often new records are looked for.
+const LOOK: Duration = Duration::from_millis(500);
+/// How often a process looks whether the one that sends is gone.
+const LOOK_ASIDE: Duration = Duration::from_secs(2);
+/// How often waiting records are counted while there are more than a batch of them.
+const COUNTING: Duration = Duration::from_secs(10);
+
+/// Why nothing was sent.
+#[derive(Debug, thiserror::Error)]
+enum ExportFailure {
+    #[error(transparent)]
+    Send(#[from] SendFailure),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the connection ended, and the last records are sent again")]
+    Lost,
+}
+
+/// What one look came to.
+enum ExportStep {
+    /// A batch was taken; there may be more.
+    Taken,
+    /// There is nothing new.
+    Idle,
+    /// Another process sends.
+    Aside,
+}
+
+/// What the tables say.
+struct ExportLook {
+    export: AuditExport,
+    /// Whether another living process sends.
+    is_aside: bool,
+    records: Vec<NamedRecord>,
+    /// How many wait, where they were counted.
+    waiting: Option<i64>,
+}
+
+/// The work for one destination.
+pub(super) struct ExportWork {
+    core: Core,
+    name: &'static str,
+    /// What messages call this server.
+    host: String,
+    sender: RecordSender,
+    metrics: ExportMetrics,
+    /// The number of the record behind which records may have been lost, until that is noted.
+    again_after: Option<i64>,
+    /// How many records are sent at once.
+    batch: i64,
+    /// Failures since the last success.
+    failures: u32,
+    /// When waiting records were last counted.
+    counted: Option<Instant>,
+}
+
+impl ExportWork {
+    pub(super) fn new(
+        core: Core,
+        metrics: &AuditExportMetrics,
+        destination: AuditDestination,
+    ) -> Self {
+        let name = destination.name();
+        let base = Url::parse(&core.config().addresses.base).ok();
+        let host = base.as_ref().and_then(Url::host_str).unwrap_or_default();
+        Self {
+            name,
+            host: host.trim_matches(['[', ']']).to_owned(),
+            sender: RecordSender::new(destination),
+            metrics: metrics.of(name),
+            again_after: None,
+            batch: BATCH,
+            failures: 0,
+            counted: None,
+            core,
+        }
+    }
+
+    /// Sends what comes next, if anything does, and says how long to wait then.
+    pub(super) async fn work(&mut self) -> Duration {
+        match self.step().await {
+            Ok(step) => {
+                self.note_success();
+                match step {
+                    ExportStep::Taken => Duration::ZERO,
+                    ExportStep::Idle => LOOK,
+                    ExportStep::Aside => LOOK_ASIDE,
+                }
+            }
+            Err(failure) => self.note_failure(&failure),
+        }
+    }
+
+    /// Ends the connection.
+    pub(super) async fn close(mut self) {
+        self.sender.close().await;
+    }
+
+    fn note_success(&mut self) {
+        if self.failures == 0 || !self.sender.is_proven() {
+            return;
+        }
+        tracing::info!(destination = self.name, "the audit log is sent again");
+        self.failures = 0;
+    }
+
+    fn note_failure(&mut self, failure: &ExportFailure) -> Duration {
+        if self.failures == 0 {
+            tracing::warn!(
+                destination = self.name,
+                error = failure as &dyn std::error::Error,
+                "the audit log cannot be sent; trying again"
+            );
+        }
+        self.metrics.count_failure();
+        self.failures = self.failures.saturating_add(1);
+        if let ExportFailure::Send(failure) = failure
+            && failure.is_of_size()
+        {
+            self.batch = smaller_batch(self.batch);
+        }
+        Duration::from_millis(pause_millis(self.failures, eddyline_random::number()))
+    }
+
+    async fn step(&mut self) -> Result<ExportStep, ExportFailure> {
+        if let Some(after) = self.sender.lost_after().await {
+            self.again_after = Some(after);
+        }
+        let Some(look) = self.look().await? else {
+            self.begin().await?;
+            return Ok(ExportStep::Idle);
+        };
+        self.metrics.show_success(look.export.updated_at);
+        if let Some(waiting) = look.waiting {
+            self.metrics.show_waiting(waiting);
+        }
+        if look.is_aside || !self.claim(&look.export).await? {
+            self.give_up_turn().await;
+            return Ok(ExportStep::Aside);
+        }
+        if let Some(after) = self.again_after {
+            if after < look.export.last_id {
+                return self.go_back(&look.export, after).await;
+            }
+            // None of it was noted.
+            self.again_after = None;
+        }
+        match look.records.last().map(|record| record.id) {
+            Some(last) => self.hand_over(&look, last).await,
+            None => Ok(ExportStep::Idle),
+        }
+    }
+
+    async fn hand_over(
+        &mut self,
+        look: &ExportLook,
+        last: i64,
+    ) -> Result<ExportStep, ExportFailure> {
+        let now = self.core.now();
+        let batch = RecordBatch {
+            after: look.export.last_id,
+            records: &look.records,
+            host: &self.host,
+            now,
+        };
+        self.sender.send(&batch).await?;
+        self.batch = larger_batch(self.batch);
+        if self.advance(last, now).await? {
+            return Ok(ExportStep::Taken);
+        }
+        self.give_up_turn().await;
+        Ok(ExportStep::Aside)
+    }
+
+    /// Notes that records from there on may have been lost, so that they are sent again, also by the
+    /// next process.
+    async fn go_back(
+        &mut self,
+        export: &AuditExport,
+        after: i64,
+    ) -> Result<ExportStep, ExportFailure> {
+        if self.advance(after, export.updated_at).await? {
+            self.again_after = None;
+            return Err(ExportFailure::Lost);
+        }
+        self.give_up_turn().await;
+        Ok(ExportStep::Aside)
+    }
+
+    async fn give_up_turn(&mut self) {
+        self.again_after = None;
+        self.sender.close().await;
+    }
+
+    async fn begin(&self) -> Result<(), StoreError> {
+        let name = self.name;
+        let begun = self
+            .core
+            .store()
+            .write(NoCaller::Process, move |tx| insert_missing(tx, name));
+        begun.await?;
+        Ok(())
+    }
+
+    async fn look(&mut self) -> Result<Option<ExportLook>, StoreError> {
+        let question = ExportQuestion {
+            name: self.name,
+            node: self.core.node.clone(),
+            limit: self.batch,
+            is_counting: self.counted.is_none_or(|at| at.elapsed() >= COUNTING),
+            since: self.core.now().plus_millis(-SILENCE_MILLIS),
+        };
+        let is_counting = question.is_counting;
+        let look = self.core.store().read(move |reader| question.ask(reader));
+        let look = look.await?;
+        if is_counting {
+            self.counted = Some(Instant::now());
+        }
+        Ok(look)
+    }
+
+    /// Makes this process the one that sends, unless it is or another one was faster.
+    async fn claim(&self, export: &AuditExport) -> Result<bool, StoreError> {
+        if export.holder == self.core.node {
+            return Ok(true);
+        }
+        let (name, node) = (self.name, self.core.node.clone());
+        let claimed = self.core.store().write(NoCaller::Process, move |tx| {
+            let since = tx.now().plus_millis(-SILENCE_MILLIS);
+            tx.audit_exports().claim(name, &node, since)
+        });
+        Ok(claimed.await?.0)
+    }
+
+    /// Notes what was taken. Says whether this process still is the one that sends.
+    async fn advance(&self, last: i64, now: Timestamp) -> Result<bool, StoreError> {
+        let (name, node) = (self.name, self.core.node.clone());
+        let advanced = self.core.store().write(NoCaller::Process, move |tx| {
+            tx.audit_exports().advance(name, &node, last, now)
+        });
+        Ok(advanced.await?.0)
+    }
+}
+
+/// What a look is to find.
+struct ExportQuestion {
+    name: &'static str,
+    /// This process.
+    node: String,
+    /// How many records.
+    limit: i64,
+    /// Whether to count them where there are more.
+    is_counting: bool,
+    /// Since when a process must have shown a sign of life that counts as living.
+    since: Timestamp,
+}
+
+impl ExportQuestion {
+    /// `None` where the destination is not in the table.
+    fn ask(&self, reader: &mut Reader<'_>) -> StoreResult<Option<ExportLook>> {
+        let Some(export) = reader.audit_exports().find(self.name)? else {
+            return Ok(None);
+        };
+        let is_aside = export.holder != self.node && {
+            let living = reader.nodes().list(self.since)?;
+            living.iter().any(|node| node.id == export.holder)
+        };
+        let range = AuditRange::following(export.last_id, self.limit);
+        let records = match is_aside {
+            true => Vec::new(),
+            false => list(reader, &AuditFilter::default(), range)?,
+        };
+        let found = i64::try_from(records.len()).unwrap_or(i64::MAX);
+        let waiting = match !is_aside && found < self.limit {
+            true => Some(found),
+            false if self.is_counting => Some(reader.audit().count_after(export.last_id)?),
+            false => None,
+        };
+        Ok(Some(ExportLook {
+            export,
+            is_aside,
+            records,
+            waiting,
+        }))
+    }
+}
