@@ -96,9 +96,7 @@ const FOR_DAYS: &str = "days";
 struct AskedChange {
     /// The flow, unless it is about the organization.
     flow: Option<KeptFlow>,
-    /// The rule of the organization.
-    of_all: Option<RetentionPeriod>,
-    /// The rule that holds now.
+    /// The period that holds now.
     present: Option<RetentionPeriod>,
     /// The choice, and the days as they were entered.
     keep: String,
@@ -116,7 +114,6 @@ impl AskedChange {
             }
         };
         Ok(Self {
-            of_all: kept.period,
             present: flow.as_ref().map_or(kept.period, |flow| flow.period),
             flow,
             keep: form.get("keep").to_owned(),
@@ -233,12 +230,7 @@ async fn sure(
     let heading = heading
         .with("period", told(period, none, texts))
         .to_string();
-    // A flow without a rule of its own loses what the rule of the organization does not keep.
-    let applied = match asked.flow {
-        Some(_) => period.or(asked.of_all),
-        None => period,
-    };
-    let text = match applied {
+    let text = match period {
         Some(RetentionPeriod::Days(days)) => texts.count(&t.deletes, days as usize).to_string(),
         _ => t.deletes_less.clone(),
     };
