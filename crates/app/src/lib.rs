@@ -143,8 +143,7 @@ pub use operator::{
     OrganizationChanges, OrganizationDetails, Provisioning, RetentionName, UserDetails,
 };
 pub use organizations::{
-    ExpectedToken, ExplainedRecords, KeptFlow, KeptMessages, Organizations, OwnOrganization,
-    ScimDetails,
+    ExpectedToken, ExplainedRecords, Organizations, OwnOrganization, ScimDetails,
 };
 pub use page_frame::PageFrame;
 pub use pictures::{OutsidePicture, Pictures};

@@ -247,14 +247,6 @@ impl FormView {
         self
     }
 
-    /// Says what is wrong with one field.
-    pub(crate) fn wrong(self, name: &str, text: impl Display) -> Self {
-        self.errors(FieldErrors::from([(
-            name.to_owned(),
-            vec![text.to_string()],
-        )]))
-    }
-
     /// Says what is wrong with each field.
     pub(crate) fn errors(mut self, errors: FieldErrors) -> Self {
         for (name, texts) in errors {

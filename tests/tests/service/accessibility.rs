@@ -176,9 +176,6 @@ fn axe_finds_nothing_in_the_settings_of_an_organization() {
                 "/identity-provider/token",
                 "/identity-provider/disconnect",
                 "/people",
-                "/retention",
-                "/retention/change",
-                "/retention/change?keep=days&days=30",
             ],
         );
         paths.push(format!("/app/acme/settings/people/{ben}"));

@@ -3,7 +3,6 @@
 
 pub(crate) mod provider;
 mod records;
-mod retention;
 mod roles;
 
 use crate::accounts::Accounts;
@@ -25,7 +24,6 @@ use serde_json::{Value, json};
 
 pub use self::provider::{ExpectedToken, ScimDetails};
 pub use self::records::ExplainedRecords;
-pub use self::retention::{KeptFlow, KeptMessages};
 pub(crate) use self::roles::set_role;
 
 /// An organization of the caller's, by what it is called.

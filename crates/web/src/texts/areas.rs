@@ -53,7 +53,6 @@ texts! {
         provider: Provider,
         audit: AuditTexts,
         audit_actions: ActionTexts,
-        retention: RetentionTexts,
         scopes: Scopes,
         own_flows: OwnFlows,
         unreachable: Unreachable,
@@ -991,35 +990,6 @@ texts! {
         data_move: String,
         data_repair: String,
         secret_key_reset: String,
-    }
-
-    /// For how long messages of an organization are kept.
-    RetentionTexts {
-        title: String,
-        lead: String,
-        held: String,
-        all: Phrase,
-        archived: Phrase,
-        forever: String,
-        inherited: String,
-        for_days: String,
-        days: Plural,
-        change: String,
-        change_of: Phrase,
-        choose: Phrase,
-        choose_for_all: String,
-        choose_for_flow: String,
-        keep: String,
-        number: String,
-        number_hint: String,
-        wrong_choice: String,
-        wrong_days: Phrase,
-        go_on: String,
-        sure: Phrase,
-        deletes: Plural,
-        deletes_less: String,
-        set: String,
-        saved: String,
     }
 
     /// The applications of one's organizations.

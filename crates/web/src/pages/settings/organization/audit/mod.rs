@@ -139,7 +139,7 @@ async fn filter(
     if let Ok(id @ 1..) = asked.user.parse::<i64>()
         && !is_offered
     {
-        choices.push((asked.user.clone(), person(name_in(found, id), id, texts)));
+        choices.push((asked.user.clone(), person(&name_in(found, id), id, texts)));
     }
     let everything = vec![(String::new(), t.everything.clone())];
     let what = FormField::choice("what", &t.what, everything);
@@ -157,13 +157,15 @@ async fn filter(
 }
 
 /// The name of a user, as records have it.
-fn name_in(found: &ExplainedRecords, user: i64) -> Option<&str> {
+fn name_in(found: &ExplainedRecords, user: i64) -> Option<String> {
     let by = format!("user:{user}");
     let mut records = found.records.iter();
     records.find_map(|record| {
-        let (about, actor) = (record.user_name.as_deref(), record.actor_name.as_deref());
-        let about = about.filter(|_| record.user == Some(user));
-        about.or_else(|| actor.filter(|_| record.actor == by))
+        let of_user = record
+            .user_name
+            .clone()
+            .filter(|_| record.user == Some(user));
+        of_user.or_else(|| record.actor_name.clone().filter(|_| record.actor == by))
     })
 }
 
