@@ -122,8 +122,10 @@ def of_caller(document, caller):
     for label, operation in operations(document):
         schemes = {name for either in operation.get("security", []) for name in either}
         wanted = CALLERS[caller] in schemes or (caller == "none" and not schemes)
+        # These would be the last that this caller does.
+        if operation["operationId"] == "deleteOrganization":
+            continue
         if caller == "source" and operation["operationId"] == "deleteOwnSource":
-            # It would be the last thing that this caller does.
             continue
         if wanted and operation["operationId"] not in ENDLESS:
             found[label] = operation["operationId"]

@@ -112,7 +112,7 @@ pub(super) fn reopen(
         purpose: Purpose::DeletionCancel(id),
         detail: Some(by.map_or_else(|| actor::OPERATOR.to_owned(), actor::user)),
     };
-    Ok(mail.queue(tx, quotas, administrators)?)
+    mail.queue(tx, quotas, administrators)
 }
 
 fn let_in(tx: &mut Tx<'_>, id: UserId) -> TxResult<()> {

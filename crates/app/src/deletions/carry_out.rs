@@ -18,6 +18,7 @@ use super::{Deletions, held_by, list_people_to_erase, name_of, refuse_held};
 use crate::core::transaction::{NoCaller, TxResult};
 use crate::jobs::Ticker;
 use crate::oauth::end_grants;
+use crate::operator::erasure::{closed_organizations_of, refuse_last_of_closed};
 use crate::pending_invitations::revoke;
 use crate::{Error, ErrorKind, Result, sources};
 
@@ -150,7 +151,13 @@ impl Deletions {
                 // A cancellation takes the same lock.
                 match target {
                     DeletionTarget::Organization(id) => drop(tx.organizations().lock(id)?),
-                    DeletionTarget::User(id) => tx.users().lock(id)?,
+                    DeletionTarget::User(id) => {
+                        for closed in closed_organizations_of(tx, id)? {
+                            tx.organizations().lock(closed)?;
+                        }
+                        tx.users().lock(id)?;
+                        refuse_last_of_closed(tx, id)?;
+                    }
                 }
                 let now = tx.now();
                 let deletion = tx.deletions().find(target)?;

@@ -3,9 +3,11 @@
 use eddyline_model::mail::{MailKind, Purpose};
 use eddyline_model::names::email_key;
 use eddyline_model::{OrganizationId, UserId};
-use eddyline_storage::{NewMail, Result as StoreResult, Tx};
+use eddyline_storage::{NewMail, Tx};
 
+use crate::Error;
 use crate::config::MailQuotas;
+use crate::core::transaction::TxResult;
 use crate::mail_quota::MailCause;
 
 /// The mails about one request or cancellation.
@@ -21,20 +23,33 @@ impl DeletionMails {
     /// Puts a mail to each of these addresses into the queue, as far as the quotas allow: a deletion
     /// that is requested and cancelled again and again fills no mailbox. The caller calls
     /// [`Mail::mail_is_queued`](crate::mailer::Mail::mail_is_queued) after the commit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::mail_quota`](crate::Error::mail_quota) when a user requests a deletion of which not all
+    /// would learn.
     pub(super) fn queue(
         self,
         tx: &mut Tx<'_>,
         quotas: MailQuotas,
         recipients: Vec<String>,
-    ) -> StoreResult<()> {
+    ) -> TxResult<()> {
         let keys: Vec<String> = recipients.iter().map(|email| email_key(email)).collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let cause = MailCause {
             kind: MailKind::Deletion,
-            sender: self.sender,
+            // Other mail that the user has caused keeps nobody from learning of the deletion.
+            sender: None,
             organization: Some(self.organization),
         };
-        let verdicts = quotas.record(tx, cause, &keys)?;
+        let mut verdicts = quotas.record(tx, cause, &keys)?;
+        let is_request = matches!(self.purpose, Purpose::DeletionRequest(_));
+        if self.sender.is_some()
+            && is_request
+            && let Some(exceeded) = verdicts.iter_mut().find_map(Option::take)
+        {
+            return Err(Error::from(exceeded).into());
+        }
         let allowed = recipients.into_iter().zip(verdicts);
         let mails: Vec<NewMail> = allowed
             .filter(|(_, exceeded)| exceeded.is_none())
@@ -45,6 +60,6 @@ impl DeletionMails {
             })
             .collect();
         let now = tx.now();
-        tx.mails().insert(&mails, now)
+        Ok(tx.mails().insert(&mails, now)?)
     }
 }

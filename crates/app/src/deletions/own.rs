@@ -12,7 +12,7 @@ use super::cancel::{lock_closed, reopen};
 use super::request::{close, lock_open, refuse_repeated};
 use super::{Deletions, find_hold};
 use crate::accounts::Confirmation;
-use crate::actor::Actor;
+use crate::actor::{Actor, Credential};
 use crate::core::transaction::TxResult;
 use crate::{Error, Result};
 
@@ -53,14 +53,15 @@ impl ClosedPlace {
 impl Deletions {
     /// Requests the deletion of an organization in the name of an administrator of it, with the grace
     /// time of the server. It is closed when this answers. `repeated` guards against accidents: it
-    /// must be the name of the organization in URLs. Where a `confirmation` is given, the caller must
-    /// confirm who they are.
+    /// must be the name of the organization in URLs. Who acts by the session of a browser must confirm
+    /// who they are, or have signed in lately.
     ///
     /// # Errors
     ///
     /// [`Error::not_found`] when it is not the caller's, [`Error::denied`] when the caller does not
     /// administer it, [`Error::invalid`] for another name, [`Error::conflict`] under a legal hold and
-    /// when the deletion was requested already; those of [`Confirmation`].
+    /// when the deletion was requested already; [`Error::mail_quota`] when an administrator could get
+    /// no mail about it; those of [`Confirmation`].
     pub async fn request_own(
         &self,
         actor: &Actor,
@@ -68,9 +69,7 @@ impl Deletions {
         repeated: &str,
         confirmation: Option<&Confirmation>,
     ) -> Result<ScheduledDeletion> {
-        if let Some(shown) = confirmation {
-            self.accounts.confirm(actor, shown).await?;
-        }
+        self.confirm(actor, confirmation).await?;
         let (user, repeated) = (actor.user()?.user.id, repeated.trim().to_owned());
         let config = self.core.config();
         let (grace, quotas) = (config.deletion_grace, config.mail_quotas);
@@ -100,6 +99,19 @@ impl Deletions {
         self.core.wait_until_applied(event).await;
         let cancellable = is_cancellable_by(role, &requested);
         Ok(ScheduledDeletion::of(&requested, cancellable))
+    }
+
+    /// Scripts of the pages reach the API by a session, and show no password there.
+    async fn confirm(&self, actor: &Actor, shown: Option<&Confirmation>) -> Result<()> {
+        let is_session = matches!(actor.credential(), Some(Credential::Session(_)));
+        match shown {
+            Some(shown) => self.accounts.confirm(actor, shown).await,
+            None if is_session && !self.accounts.has_signed_in_lately(actor).await? => {
+                let text = "Sign in again, or delete the organization in its settings";
+                Err(Error::denied().with_message(text))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The pending deletion of the organization that has this name in URLs, for its administrators.

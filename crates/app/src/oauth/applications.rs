@@ -366,6 +366,13 @@ impl OAuth {
     ///
     /// [`Error::not_found`], [`Error::denied`].
     pub async fn remove_application(&self, actor: &Actor, id: ApplicationId) -> Result<()> {
+        let removed = self.remove_step_by_step(actor, id).await;
+        // Another removal may have ended the grants a moment ago, and still waits for other processes.
+        self.core.wait_until_end_applied(None).await?;
+        removed
+    }
+
+    async fn remove_step_by_step(&self, actor: &Actor, id: ApplicationId) -> Result<()> {
         let by = actor.user_id();
         // Also in an organization that can only be read: things may become fewer there. First of
         // all nobody acts for it any more; then its sources go flow by flow, so that others write
@@ -394,8 +401,7 @@ impl OAuth {
             note_application(tx, application, AuditAction::ApplicationDelete, &json!({}))
         })
         .await?;
-        // Another removal may have ended the grants a moment ago, and still waits for other processes.
-        self.core.wait_until_end_applied(None).await
+        Ok(())
     }
 
     /// Does something with an application that the caller may change, and gives it as it is then.

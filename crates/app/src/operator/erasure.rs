@@ -242,15 +242,26 @@ pub(crate) fn refuse_last_of_closed(tx: &mut Tx<'_>, user: UserId) -> TxResult<(
         {
             continue;
         }
-        let members = tx.deletions().list_members(closed.organization)?;
-        if !members
-            .iter()
-            .any(|(other, admin)| *admin && *other != user)
-        {
+        if !has_other_administrator(tx, closed.organization, user)? {
             return Err(last_administrator().into());
         }
     }
     Ok(())
+}
+
+/// Whether an administrator of a closed organization besides this user can restore it. One who is to
+/// be deleted is inactive.
+fn has_other_administrator(
+    tx: &mut Tx<'_>,
+    closed: OrganizationId,
+    user: UserId,
+) -> StoreResult<bool> {
+    for (other, admin) in tx.deletions().list_members(closed)? {
+        if admin && other != user && tx.users().find(other)?.is_some_and(|other| other.active) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 pub(crate) fn last_administrator() -> Error {

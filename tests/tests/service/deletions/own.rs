@@ -3,7 +3,7 @@
 
 use eddyline_client::{Client, Json, Method, RawResponse};
 use eddyline_tests::{
-    Acme, Backend, Caller, Listener, PASSWORD, Server, Visitor, on_both_databases, run,
+    Acme, Backend, CSRF, Caller, Listener, PASSWORD, Server, Visitor, on_both_databases, run,
 };
 use serde_json::json;
 
@@ -15,6 +15,7 @@ on_both_databases![
     nothing_is_left_when_the_grace_time_is_over,
     what_an_operator_requested_only_operators_cancel,
     the_pages_delete_and_restore_an_organization,
+    a_script_deletes_nothing_long_after_the_user_signed_in,
     a_provider_gives_no_nick_that_a_closed_organization_has,
 ];
 
@@ -217,18 +218,18 @@ async fn what_an_operator_requested_only_operators_cancel(server: Server) {
 
 async fn ada_gets_two_mails_a_day(server: Server) {
     let Acme { ada, .. } = server.acme();
-    for round in 0..2 {
-        ada.client.delete_organization("acme").await.unwrap();
-        if round == 0 {
-            server.letter(&ada.email, 1).await;
-        }
-        ada.client
-            .cancel_organization_deletion("acme")
-            .await
-            .unwrap();
-        let letter = server.letter(&ada.email, 2).await;
-        assert!(letter.subject.contains("will not be deleted"));
-    }
+    ada.client.delete_organization("acme").await.unwrap();
+    server.letter(&ada.email, 1).await;
+    ada.client
+        .cancel_organization_deletion("acme")
+        .await
+        .unwrap();
+    let letter = server.letter(&ada.email, 2).await;
+    assert!(letter.subject.contains("will not be deleted"));
+    // Nothing is closed of which an administrator could not learn.
+    let refused = send(&ada.client, Method::DELETE, ACME, &json!({"name": "acme"})).await;
+    assert_eq!(refused.status, 429, "{}", refused.text());
+    assert_eq!(ada.get(ACME).await["active"], true);
     // Mail of another kind has a count of its own, and would come after a third one.
     let mut visitor = server.visitor();
     visitor.post("/password", &[("email", &ada.email)]).await;
@@ -242,6 +243,21 @@ fn deletions_that_come_and_go_fill_no_mailbox() {
         let options = ["--mail-per-recipient-day", "2"];
         run(backend, &options, ada_gets_two_mails_a_day);
     }
+}
+
+async fn a_script_deletes_nothing_long_after_the_user_signed_in(server: Server) {
+    let Acme { ada, .. } = server.acme();
+    let mut script = server.signed_in(&ada.email, PASSWORD).await;
+    run_sql(
+        &server,
+        "update sessions set created_at = created_at - 86400000",
+    );
+    let token = format!("X-CSRF-Token: {}", script.cookie(CSRF).unwrap());
+    let path = "/app/-/api/organizations/acme?name=acme";
+    let refused = script.send("DELETE", path, &[&token], "").await;
+    assert_eq!(refused.status, 403, "{}", refused.text);
+    assert!(refused.text.contains("Sign in again"), "{}", refused.text);
+    assert_eq!(ada.get(ACME).await["active"], true);
 }
 
 const PAGE: &str = "/app/acme/settings/deletion";

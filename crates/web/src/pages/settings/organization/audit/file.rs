@@ -76,7 +76,9 @@ const COLUMNS: [&str; 13] = [
     "detail",
 ];
 /// Spreadsheets take a cell that begins so for a formula.
-const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+const FORMULA: [char; 4] = ['=', '+', '-', '@'];
+/// What also ends a cell for spreadsheets, which in many countries separate cells by semicolons.
+const SEPARATORS: [char; 4] = [';', '\t', '\r', '\n'];
 
 impl RecordFile {
     /// Each.
@@ -148,14 +150,26 @@ fn csv_line(record: &NamedRecord) -> String {
 
 /// A cell with this text, which is no formula to any spreadsheet.
 fn cell(text: &str) -> String {
-    let guard = match text.starts_with(FORMULA) {
-        true => "'",
-        false => "",
-    };
-    match text.contains(['"', ',', '\r', '\n']) {
-        true => format!("\"{guard}{}\"", text.replace('"', "\"\"")),
-        false => format!("{guard}{text}"),
+    let guarded = guarded(text);
+    match guarded.contains(['"', ',', '\r', '\n']) {
+        true => format!("\"{}\"", guarded.replace('"', "\"\"")),
+        false => guarded,
     }
+}
+
+/// The text with an apostrophe before each character that could begin a formula.
+fn guarded(text: &str) -> String {
+    let mut guarded = String::with_capacity(text.len() + 1);
+    let mut begins = true;
+    for character in text.chars() {
+        if begins && FORMULA.contains(&character) {
+            guarded.push('\'');
+        }
+        guarded.push(character);
+        let is_before_text = character == '"' || character.is_whitespace();
+        begins = SEPARATORS.contains(&character) || begins && is_before_text;
+    }
+    guarded
 }
 
 #[cfg(test)]
@@ -205,8 +219,12 @@ mod tests {
             ("+1", "'+1"),
             ("-1", "'-1"),
             ("@SUM(A1)", "'@SUM(A1)"),
-            ("\t=1", "'\t=1"),
-            ("\r=1", "\"'\r=1\""),
+            ("\t=1", "\t'=1"),
+            ("\r=1", "\"\r'=1\""),
+            ("two\n=1", "\"two\n'=1\""),
+            ("Ada;=1+1", "Ada;'=1+1"),
+            ("Ada; \"=1", "\"Ada; \"\"'=1\""),
+            ("[1,-2]", "\"[1,-2]\""),
             ("=A1,\"x\"", "\"'=A1,\"\"x\"\"\""),
             ("1=1", "1=1"),
         ] {

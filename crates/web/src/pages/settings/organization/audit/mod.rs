@@ -9,6 +9,7 @@ use axum::response::Response;
 use eddyline_app::{AuditRange, Error, ExplainedRecords};
 use eddyline_http::expect_response_bytes;
 use http::StatusCode;
+use tokio::sync::Semaphore;
 
 use self::asked::AskedRecords;
 use self::file::{GrowingFile, MAX_BYTES, MAX_RECORDS, RecordFile};
@@ -30,6 +31,8 @@ use crate::visit::Visit;
 const PAGE: usize = 50;
 /// How many records of a file are read at a time.
 const CHUNK: usize = 200;
+/// Permits to make files: each holds a file in memory until it is sent.
+static WRITING: Semaphore = Semaphore::const_new(4);
 
 #[derive(Template)]
 #[template(path = "settings/organization/audit.html")]
@@ -234,6 +237,7 @@ pub(in crate::pages) async fn download(
         return page(visit, &own, &asked, None).await;
     }
     expect_response_bytes(MAX_BYTES)?;
+    let _writing = WRITING.acquire().await;
     let content = written(visit, &own, &asked, format).await;
     let content = content.map_err(PageError::not_allowed)?;
     let organization = &own.summary.parameterized_name;
