@@ -385,7 +385,6 @@ pub(crate) async fn open_app(
             destinations: audit_destinations,
         },
         deletion_grace: settings.deletion_grace.0,
-        ..Config::default()
     };
     App::new(store, config)
         .await

@@ -87,17 +87,19 @@ impl AuditExports<'_, Tx<'_>> {
         Ok(claimed > 0)
     }
 
-    /// Notes up to which record a destination has taken the log, unless another process sends to it
-    /// meanwhile. Says whether it was noted.
+    /// Notes that a destination which had taken the log up to one record has taken it up to another,
+    /// unless another process sends to it meanwhile, or it was set back. Says whether it was noted.
     pub fn advance(
         c: &mut Connection,
         name: &str,
         node: &str,
-        last_id: i64,
+        taken: (i64, i64),
         now: Timestamp,
     ) -> Result<bool> {
+        let (from, last_id) = taken;
         let held = audit_exports::table
             .find(name)
+            .filter(audit_exports::last_id.eq(from))
             .filter(audit_exports::holder.eq(node));
         let advanced = diesel::update(held)
             .set((
@@ -106,5 +108,16 @@ impl AuditExports<'_, Tx<'_>> {
             ))
             .execute(c)?;
         Ok(advanced > 0)
+    }
+
+    /// Lets a destination get the records behind this one again, whichever process sends.
+    pub fn set_back(c: &mut Connection, name: &str, after: i64) -> Result<()> {
+        let ahead = audit_exports::table
+            .find(name)
+            .filter(audit_exports::last_id.gt(after));
+        diesel::update(ahead)
+            .set(audit_exports::last_id.eq(after))
+            .execute(c)?;
+        Ok(())
     }
 }

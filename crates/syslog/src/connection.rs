@@ -12,7 +12,7 @@ use rustls::ClientConfig;
 use rustls_pki_types::ServerName;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
@@ -23,6 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub const UNCONFIRMED: Duration = Duration::from_secs(30);
 /// What ending a connection may take.
 const FAREWELL: Duration = Duration::from_secs(1);
+/// How many bytes the operating system keeps that the collector's machine has not confirmed.
+const SEND_BUFFER: usize = 64 << 10;
+/// How many addresses of a host are tried.
+const ADDRESSES: usize = 8;
 /// How many reads of what a collector sends, which means nothing, are made at once.
 const READS: usize = 16;
 
@@ -83,9 +87,7 @@ impl Collector {
     }
 
     async fn connect_slowly(&self) -> Result<SyslogConnection, SyslogError> {
-        let tcp = TcpStream::connect((&*self.host, self.port))
-            .await
-            .map_err(SyslogError::Connect)?;
+        let tcp = self.connect_to_any().await.map_err(SyslogError::Connect)?;
         watch(&tcp).map_err(SyslogError::Connect)?;
         let stream: Box<dyn Stream> = match &self.tls {
             None => Box::new(tcp),
@@ -99,11 +101,30 @@ impl Collector {
         };
         Ok(SyslogConnection { stream })
     }
+
+    /// Connects to the first address of the host that answers. Each has a share of the time, so that
+    /// a silent one leaves some for the next.
+    async fn connect_to_any(&self) -> io::Result<TcpStream> {
+        let found = lookup_host((&*self.host, self.port)).await?;
+        let addresses: Vec<_> = found.take(ADDRESSES).collect();
+        let share = PATIENCE / u32::try_from(addresses.len().max(1)).unwrap_or(1);
+        let mut failure = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+        for address in addresses {
+            failure = match timeout(share, TcpStream::connect(address)).await {
+                Ok(Ok(tcp)) => return Ok(tcp),
+                Ok(Err(error)) => error,
+                Err(_) => io::ErrorKind::TimedOut.into(),
+            };
+        }
+        Err(failure)
+    }
 }
 
-/// Lets the operating system end the connection when the collector's machine is silent.
+/// Lets the operating system end the connection when the collector's machine is silent, and keep little
+/// of what a slow collector has not read.
 fn watch(tcp: &TcpStream) -> io::Result<()> {
     let socket = SockRef::from(tcp);
+    socket.set_send_buffer_size(SEND_BUFFER)?;
     let probes = TcpKeepalive::new().with_time(UNCONFIRMED);
     socket.set_tcp_keepalive(&probes)?;
     #[cfg(target_os = "linux")]

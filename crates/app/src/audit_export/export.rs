@@ -13,7 +13,7 @@ use url::Url;
 
 use super::insert_missing;
 use super::metrics::{AuditExportMetrics, ExportMetrics};
-use super::sender::{RecordBatch, RecordSender, SendFailure};
+use super::sender::{RecordBatch, RecordLoss, RecordSender, SendFailure};
 use crate::audit::list;
 use crate::audit_destination::AuditDestination;
 use crate::core::Core;
@@ -65,10 +65,12 @@ pub(super) struct ExportWork {
     host: String,
     sender: RecordSender,
     metrics: ExportMetrics,
-    /// The number of the record behind which records may have been lost, until that is noted.
-    again_after: Option<i64>,
+    /// What may have been lost, until that is noted.
+    loss: Option<RecordLoss>,
     /// How many records are sent at once.
     batch: i64,
+    /// How many at most, since more were too many for the destination.
+    largest: i64,
     /// Failures since the last success.
     failures: u32,
     /// When waiting records were last counted.
@@ -89,8 +91,9 @@ impl ExportWork {
             host: host.trim_matches(['[', ']']).to_owned(),
             sender: RecordSender::new(destination),
             metrics: metrics.of(name),
-            again_after: None,
+            loss: None,
             batch: BATCH,
+            largest: BATCH,
             failures: 0,
             counted: None,
             core,
@@ -101,7 +104,7 @@ impl ExportWork {
     pub(super) async fn work(&mut self) -> Duration {
         match self.step().await {
             Ok(step) => {
-                self.note_success();
+                self.note_success(&step);
                 match step {
                     ExportStep::Taken => Duration::ZERO,
                     ExportStep::Idle => LOOK,
@@ -112,13 +115,21 @@ impl ExportWork {
         }
     }
 
-    /// Ends the connection.
+    /// Ends the connection. What may be lost already is left to the next process.
     pub(super) async fn close(mut self) {
+        if let Err(error) = self.leave_loss().await {
+            tracing::debug!(destination = self.name, %error, "records may be lost");
+        }
         self.sender.close().await;
     }
 
-    fn note_success(&mut self) {
-        if self.failures == 0 || !self.sender.is_proven() {
+    fn note_success(&mut self, step: &ExportStep) {
+        let is_proven = match step {
+            ExportStep::Taken => self.sender.is_proven(true),
+            ExportStep::Idle => self.sender.is_proven(false),
+            ExportStep::Aside => false,
+        };
+        if self.failures == 0 || !is_proven {
             return;
         }
         tracing::info!(destination = self.name, "the audit log is sent again");
@@ -139,14 +150,13 @@ impl ExportWork {
             && failure.is_of_size()
         {
             self.batch = smaller_batch(self.batch);
+            self.largest = self.batch;
         }
         Duration::from_millis(pause_millis(self.failures, eddyline_random::number()))
     }
 
     async fn step(&mut self) -> Result<ExportStep, ExportFailure> {
-        if let Some(after) = self.sender.lost_after().await {
-            self.again_after = Some(after);
-        }
+        self.look_for_loss().await;
         let Some(look) = self.look().await? else {
             self.begin().await?;
             return Ok(ExportStep::Idle);
@@ -156,20 +166,53 @@ impl ExportWork {
             self.metrics.show_waiting(waiting);
         }
         if look.is_aside || !self.claim(&look.export).await? {
-            self.give_up_turn().await;
+            self.give_up_turn().await?;
             return Ok(ExportStep::Aside);
         }
-        if let Some(after) = self.again_after {
-            if after < look.export.last_id {
-                return self.go_back(&look.export, after).await;
-            }
-            // None of it was noted.
-            self.again_after = None;
+        if let Some(loss) = self.loss
+            && loss.after < look.export.last_id
+        {
+            self.leave_loss().await?;
+            // A connection that ended soon is a failure, so that the next one waits.
+            return match loss.was_proven {
+                true => Ok(ExportStep::Idle),
+                false => Err(ExportFailure::Lost),
+            };
         }
+        // None of it was noted.
+        self.loss = None;
         match look.records.last().map(|record| record.id) {
             Some(last) => self.hand_over(&look, last).await,
-            None => Ok(ExportStep::Idle),
+            None => {
+                self.largest = BATCH;
+                Ok(ExportStep::Idle)
+            }
         }
+    }
+
+    async fn look_for_loss(&mut self) {
+        if let Some(found) = self.sender.find_loss().await {
+            let earlier = self.loss.map_or(found.after, |loss| loss.after);
+            self.loss = Some(RecordLoss {
+                after: found.after.min(earlier),
+                ..found
+            });
+        }
+    }
+
+    /// Notes that records from there on may have been lost, so that they are sent again, by whichever
+    /// process sends.
+    async fn leave_loss(&mut self) -> Result<(), StoreError> {
+        self.look_for_loss().await;
+        if let Some(loss) = self.loss {
+            let name = self.name;
+            let noted = self.core.store().write(NoCaller::Process, move |tx| {
+                tx.audit_exports().set_back(name, loss.after)
+            });
+            noted.await?;
+            self.loss = None;
+        }
+        Ok(())
     }
 
     async fn hand_over(
@@ -185,32 +228,18 @@ impl ExportWork {
             now,
         };
         self.sender.send(&batch).await?;
-        self.batch = larger_batch(self.batch);
-        if self.advance(last, now).await? {
+        self.batch = larger_batch(self.batch).min(self.largest);
+        if self.advance((look.export.last_id, last), now).await? {
             return Ok(ExportStep::Taken);
         }
-        self.give_up_turn().await;
+        self.give_up_turn().await?;
         Ok(ExportStep::Aside)
     }
 
-    /// Notes that records from there on may have been lost, so that they are sent again, also by the
-    /// next process.
-    async fn go_back(
-        &mut self,
-        export: &AuditExport,
-        after: i64,
-    ) -> Result<ExportStep, ExportFailure> {
-        if self.advance(after, export.updated_at).await? {
-            self.again_after = None;
-            return Err(ExportFailure::Lost);
-        }
-        self.give_up_turn().await;
-        Ok(ExportStep::Aside)
-    }
-
-    async fn give_up_turn(&mut self) {
-        self.again_after = None;
+    async fn give_up_turn(&mut self) -> Result<(), StoreError> {
+        self.leave_loss().await?;
         self.sender.close().await;
+        Ok(())
     }
 
     async fn begin(&self) -> Result<(), StoreError> {
@@ -253,11 +282,11 @@ impl ExportWork {
         Ok(claimed.await?.0)
     }
 
-    /// Notes what was taken. Says whether this process still is the one that sends.
-    async fn advance(&self, last: i64, now: Timestamp) -> Result<bool, StoreError> {
+    /// Notes what was taken. Says whether this process still is the one that sends, from there.
+    async fn advance(&self, (from, to): (i64, i64), now: Timestamp) -> Result<bool, StoreError> {
         let (name, node) = (self.name, self.core.node.clone());
         let advanced = self.core.store().write(NoCaller::Process, move |tx| {
-            tx.audit_exports().advance(name, &node, last, now)
+            tx.audit_exports().advance(name, &node, (from, to), now)
         });
         Ok(advanced.await?.0)
     }

@@ -87,7 +87,7 @@ impl AuditExporter {
         loop {
             let pause = tokio::select! {
                 pause = export.work() => pause,
-                () = &mut stopping => return,
+                () = &mut stopping => return export.close().await,
             };
             let paused = stop.run_until_cancelled(tokio::time::sleep(pause));
             if paused.await.is_none() {

@@ -45,7 +45,12 @@ pub(super) enum SendFailure {
 impl SendFailure {
     /// Whether fewer records may be taken.
     pub(super) fn is_of_size(&self) -> bool {
-        matches!(self, Self::Refused(StatusCode::PAYLOAD_TOO_LARGE))
+        matches!(
+            self,
+            Self::Refused(StatusCode::PAYLOAD_TOO_LARGE)
+                | Self::Syslog(SyslogError::Timeout)
+                | Self::Webhook(eddyline_outbound::Error::Timeout)
+        )
     }
 
     fn unwritable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
@@ -64,6 +69,15 @@ pub(super) struct RecordBatch<'a> {
     pub(super) now: Timestamp,
 }
 
+/// Records that were handed over and may not have arrived.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RecordLoss {
+    /// The number of the record behind which to begin again.
+    pub(super) after: i64,
+    /// Whether the connection was a good one before it ended.
+    pub(super) was_proven: bool,
+}
+
 /// Hands batches over, one after the other.
 pub(super) enum RecordSender {
     Syslog(SyslogSender),
@@ -77,6 +91,7 @@ impl RecordSender {
                 collector,
                 connection: None,
                 written: VecDeque::new(),
+                repeated_through: 0,
             }),
             AuditDestination::Webhook(webhook) => Self::Webhook(webhook),
         }
@@ -90,11 +105,10 @@ impl RecordSender {
         }
     }
 
-    /// The number of the record behind which to begin again, if records that were handed over may
-    /// have been lost.
-    pub(super) async fn lost_after(&mut self) -> Option<i64> {
+    /// What may have been lost since this was asked last.
+    pub(super) async fn find_loss(&mut self) -> Option<RecordLoss> {
         match self {
-            Self::Syslog(syslog) => syslog.lost_after().await,
+            Self::Syslog(syslog) => syslog.find_loss().await,
             Self::Webhook(_) => None,
         }
     }
@@ -109,14 +123,15 @@ impl RecordSender {
         }
     }
 
-    /// Whether what was handed over lately can be believed to have been taken.
-    pub(super) fn is_proven(&self) -> bool {
+    /// Whether the destination is known to take records, where the last step handed some over or did not.
+    pub(super) fn is_proven(&self, has_sent: bool) -> bool {
         match self {
             Self::Syslog(SyslogSender {
                 connection: Some((_, since)),
                 ..
             }) => since.elapsed() >= PROOF,
-            Self::Syslog(_) | Self::Webhook(_) => true,
+            Self::Syslog(_) => false,
+            Self::Webhook(_) => has_sent,
         }
     }
 }
@@ -126,9 +141,18 @@ pub(super) struct SyslogSender {
     collector: Collector,
     /// With the time since when it is open.
     connection: Option<(SyslogConnection, Instant)>,
-    /// The batches of the connection that may not have arrived: when they were written, and the number
-    /// of the record before.
-    written: VecDeque<(Instant, i64)>,
+    /// The batches of the connection that may not have arrived.
+    written: VecDeque<WrittenBatch>,
+    /// The last record that was written again because its connection ended.
+    repeated_through: i64,
+}
+
+/// A batch that was handed to the operating system.
+struct WrittenBatch {
+    at: Instant,
+    /// The number of the record before.
+    after: i64,
+    last: i64,
 }
 
 impl SyslogSender {
@@ -144,16 +168,20 @@ impl SyslogSender {
                 (self.collector.connect().await?, Instant::now())
             }
         };
-        self.written.push_back((Instant::now(), batch.after));
+        self.written.push_back(WrittenBatch {
+            at: Instant::now(),
+            after: batch.after,
+            last: batch.records.last().map_or(batch.after, |last| last.id),
+        });
         // A connection that fails is dropped here, and what was written to it is in doubt.
         connection.send(&frames).await?;
         self.connection = Some((connection, since));
         Ok(())
     }
 
-    async fn lost_after(&mut self) -> Option<i64> {
-        while let Some((at, _)) = self.written.front()
-            && at.elapsed() > DOUBT
+    async fn find_loss(&mut self) -> Option<RecordLoss> {
+        while let Some(batch) = self.written.front()
+            && batch.at.elapsed() > DOUBT
         {
             self.written.pop_front();
         }
@@ -162,10 +190,19 @@ impl SyslogSender {
         {
             return None;
         }
-        self.connection = None;
-        let (_, after) = self.written.front().copied()?;
+        let ended = self.connection.take();
+        let was_proven = ended.is_some_and(|(_, since)| since.elapsed() >= PROOF);
+        if was_proven {
+            // A good connection that ends, such as one that a proxy ends when it is idle, has these
+            // records repeated once and not for ever.
+            self.written
+                .retain(|batch| batch.last > self.repeated_through);
+        }
+        let after = self.written.front()?.after;
+        let last = self.written.back().map_or(after, |batch| batch.last);
+        self.repeated_through = self.repeated_through.max(last);
         self.written.clear();
-        Some(after)
+        Some(RecordLoss { after, was_proven })
     }
 }
 
@@ -187,7 +224,10 @@ async fn post(webhook: &AuditWebhook, batch: &RecordBatch<'_>) -> Result<(), Sen
     let body = serde_json::to_vec(batch.records).map_err(SendFailure::unwritable)?;
     let first = batch.records.first().map_or(0, |record| record.id);
     let last = batch.records.last().map_or(0, |record| record.id);
-    let (id, timestamp) = (format!("audit-{first}-{last}"), batch.now.0 / 1000);
+    // After a restore numbers are given again, at other times.
+    let at = batch.records.last().map_or("", |record| &record.at);
+    let at: String = at.chars().filter(char::is_ascii_alphanumeric).collect();
+    let (id, timestamp) = (format!("audit-{first}-{last}-{at}"), batch.now.0 / 1000);
     let signature = webhook.secret.sign(&id, timestamp, &body);
     let mut request = OutboundRequest::post(&*webhook.url, body);
     let headers = [

@@ -18,10 +18,9 @@ pub(crate) struct SyslogAddress {
 
 impl Value for SyslogAddress {
     fn parse(text: &str) -> Result<Self, String> {
+        // The text is not repeated, since it may have a password in it.
         let wrong = || {
-            format!(
-                "{text:?} is not an address such as tls://logs.example.org:6514 or tcp://10.0.0.7:601"
-            )
+            "is not an address such as tls://logs.example.org:6514 or tcp://10.0.0.7:601".to_owned()
         };
         let url: http::Uri = text.parse().map_err(|_| wrong())?;
         let tls = match url.scheme_str() {

@@ -330,10 +330,11 @@ async fn one_process_sends_to_a_destination(home: Arc<Home>) {
         let claimed = store.write(move |tx| tx.audit_exports().claim("syslog", node, since));
         claimed.await.expect("asked").0
     };
-    let advance = async |node: &'static str, last: i64| {
+    let advance = async |node: &'static str, from: i64, last: i64| {
         let advanced = store.write(move |tx| {
             let now = tx.now();
-            tx.audit_exports().advance("syslog", node, last, now)
+            tx.audit_exports()
+                .advance("syslog", node, (from, last), now)
         });
         advanced.await.expect("asked").0
     };
@@ -345,17 +346,22 @@ async fn one_process_sends_to_a_destination(home: Arc<Home>) {
             .map(|export| (export.last_id, export.holder))
             .collect::<Vec<_>>()
     };
-    assert!(!advance("one", 8).await, "it has not claimed it");
+    assert!(!advance("one", 7, 8).await, "it has not claimed it");
     assert!(claim("one", now).await);
     assert!(claim("one", now).await, "again");
     assert!(!claim("two", now).await, "the other one lives");
-    assert!(advance("one", 8).await);
+    assert!(!advance("one", 6, 8).await, "it was set back meanwhile");
+    assert!(advance("one", 7, 8).await);
     assert_eq!(taken().await, [(8, "one".to_owned())]);
     // The other one has been silent since.
     assert!(claim("two", now.plus_millis(1)).await);
-    assert!(!advance("one", 9).await, "it was silent for too long");
+    assert!(!advance("one", 8, 9).await, "it was silent for too long");
     assert_eq!(taken().await, [(8, "two".to_owned())]);
-    assert!(advance("two", 6).await, "what may be lost is sent again");
+    for after in [6, 7] {
+        let set_back = store.write(move |tx| tx.audit_exports().set_back("syslog", after));
+        set_back.await.expect("what may be lost is sent again");
+        assert_eq!(taken().await, [(6, "two".to_owned())]);
+    }
     let gone = store.write(move |tx| tx.nodes().delete("two", now));
     gone.await.expect("it has left");
     assert!(claim("one", now).await);

@@ -73,7 +73,7 @@ impl AskedRecords {
             _ if self.user.is_empty() => {}
             _ => wrong("user", &t.no_user),
         }
-        match midnight(&self.from, |day| Some(day)) {
+        match midnight(&self.from, Some) {
             Ok(since) => filter.since = since,
             Err(()) => wrong("from", &t.no_day),
         }

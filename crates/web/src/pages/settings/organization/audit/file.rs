@@ -178,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    fn record(detail: Value) -> NamedRecord {
+    fn record(detail: &Value) -> NamedRecord {
         serde_json::from_value(json!({
             "id": 1, "at": "2026-11-29T08:00:00.000Z", "organization": 1, "actor": "user:7",
             "actor_name": "Ada", "application": null, "address": "::1", "action": "flow.change",
@@ -190,16 +190,16 @@ mod tests {
     #[test]
     fn a_file_ends_at_its_records_and_at_its_bytes() {
         let mut file = GrowingFile::new(RecordFile::Csv);
-        let small = record(json!({}));
+        let small = record(&json!({}));
         while file.room() > 0 {
             assert!(file.push(&small).unwrap());
         }
         assert!(!file.push(&small).unwrap());
         assert_eq!(file.finish().matches("\r\n").count(), MAX_RECORDS + 1);
 
-        let frame = RecordFile::Lines.line(&record(json!(""))).unwrap().len();
+        let frame = RecordFile::Lines.line(&record(&json!(""))).unwrap().len();
         let mut file = GrowingFile::new(RecordFile::Lines);
-        let half = record(json!("x".repeat(MAX_BYTES / 2 - frame)));
+        let half = record(&json!("x".repeat(MAX_BYTES / 2 - frame)));
         assert_eq!(
             [(); 3].map(|()| file.push(&half).unwrap()),
             [true, true, false]

@@ -142,7 +142,10 @@ async fn filter(
     if let Ok(id @ 1..) = asked.user.parse::<i64>()
         && !is_offered
     {
-        choices.push((asked.user.clone(), person(&name_in(found, id), id, texts)));
+        choices.push((
+            asked.user.clone(),
+            person(name_in(found, id).as_deref(), id, texts),
+        ));
     }
     let everything = vec![(String::new(), t.everything.clone())];
     let what = FormField::choice("what", &t.what, everything);

@@ -44,7 +44,10 @@ impl RecordRow {
             .filter(|id| record.actor != format!("user:{id}"));
         let facts = [
             (&a.by, Some(actor(record, names, t))),
-            (&a.about, user.map(|id| person(&record.user_name, id, t))),
+            (
+                &a.about,
+                user.map(|id| person(record.user_name.as_deref(), id, t)),
+            ),
             (
                 &a.target,
                 record.target.as_ref().map(|target| target_words(target, t)),
@@ -77,7 +80,7 @@ fn actor(record: &NamedRecord, names: &ExplainedRecords, t: &Texts) -> String {
     let (kind, id) = record.actor.split_once(':').unwrap_or((&record.actor, ""));
     let number = id.parse::<i64>();
     match (kind, number) {
-        ("user", Ok(id)) => person(&record.actor_name, id, t),
+        ("user", Ok(id)) => person(record.actor_name.as_deref(), id, t),
         ("source", Ok(id)) => {
             let name = named(names.sources.get(&id), id);
             a.of_source.with("name", name).to_string()
@@ -96,9 +99,9 @@ fn actor(record: &NamedRecord, names: &ExplainedRecords, t: &Texts) -> String {
 }
 
 /// A user by name, or by number where the name is known no more.
-pub(super) fn person(name: &Option<String>, id: i64, t: &Texts) -> String {
+pub(super) fn person(name: Option<&str>, id: i64, t: &Texts) -> String {
     match name {
-        Some(name) => name.clone(),
+        Some(name) => name.to_owned(),
         None => t.audit.person.with("id", id).to_string(),
     }
 }
