@@ -396,8 +396,10 @@ async fn every_path_of_the_description_is_served(tenant: Tenant) {
                 .await
                 .status
                 .as_u16();
+            // Only a closed organization has one.
+            let is_there = !template.ends_with("/deletion") || status != 404;
             assert!(
-                ![404, 405, 500].contains(&status),
+                ![404, 405, 500].contains(&status) || !is_there,
                 "{method} {path}: {status}"
             );
             seen += 1;

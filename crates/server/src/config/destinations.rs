@@ -40,6 +40,13 @@ impl Value for SyslogAddress {
             _ => Err(wrong()),
         }
     }
+
+    fn shown(text: &str) -> String {
+        match text.contains('@') {
+            true => HIDDEN.to_owned(),
+            false => text.to_owned(),
+        }
+    }
 }
 
 /// The address of a webhook. It may have secrets in its path, so `Debug` and [`Value::shown`] write only
