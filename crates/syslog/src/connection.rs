@@ -17,12 +17,12 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 /// What connecting may take, and what writing may.
-const PATIENCE: Duration = Duration::from_secs(10);
+const IO_TIMEOUT: Duration = Duration::from_secs(10);
 /// For how long data may be on its way without a confirmation of the collector's machine, before the
 /// operating system ends the connection.
 pub const UNCONFIRMED: Duration = Duration::from_secs(30);
 /// What ending a connection may take.
-const FAREWELL: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How many bytes the operating system keeps that the collector's machine has not confirmed.
 const SEND_BUFFER: usize = 64 << 10;
 /// How many addresses of a host are tried.
@@ -81,14 +81,14 @@ impl Collector {
     ///
     /// [`SyslogError`].
     pub async fn connect(&self) -> Result<SyslogConnection, SyslogError> {
-        timeout(PATIENCE, self.connect_slowly())
+        timeout(IO_TIMEOUT, self.connect_slowly())
             .await
             .unwrap_or(Err(SyslogError::Timeout))
     }
 
     async fn connect_slowly(&self) -> Result<SyslogConnection, SyslogError> {
         let tcp = self.connect_to_any().await.map_err(SyslogError::Connect)?;
-        watch(&tcp).map_err(SyslogError::Connect)?;
+        set_socket_options(&tcp).map_err(SyslogError::Connect)?;
         let stream: Box<dyn Stream> = match &self.tls {
             None => Box::new(tcp),
             Some(config) => {
@@ -107,7 +107,7 @@ impl Collector {
     async fn connect_to_any(&self) -> io::Result<TcpStream> {
         let found = lookup_host((&*self.host, self.port)).await?;
         let addresses: Vec<_> = found.take(ADDRESSES).collect();
-        let share = PATIENCE / u32::try_from(addresses.len().max(1)).unwrap_or(1);
+        let share = IO_TIMEOUT / u32::try_from(addresses.len().max(1)).unwrap_or(1);
         let mut failure = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
         for address in addresses {
             failure = match timeout(share, TcpStream::connect(address)).await {
@@ -122,7 +122,7 @@ impl Collector {
 
 /// Lets the operating system end the connection when the collector's machine is silent, and keep little
 /// of what a slow collector has not read.
-fn watch(tcp: &TcpStream) -> io::Result<()> {
+fn set_socket_options(tcp: &TcpStream) -> io::Result<()> {
     let socket = SockRef::from(tcp);
     socket.set_send_buffer_size(SEND_BUFFER)?;
     let probes = TcpKeepalive::new().with_time(UNCONFIRMED);
@@ -160,7 +160,7 @@ impl SyslogConnection {
             self.stream.write_all(frames).await?;
             self.stream.flush().await
         };
-        timeout(PATIENCE, writing)
+        timeout(IO_TIMEOUT, writing)
             .await
             .map_err(|_| SyslogError::Timeout)?
             .map_err(SyslogError::Broken)
@@ -187,7 +187,7 @@ impl SyslogConnection {
     pub async fn close(mut self) {
         // With unread data it would be reset, and the collector might lose what it has not read.
         if self.is_open().await {
-            let _ = timeout(FAREWELL, self.stream.shutdown()).await;
+            let _ = timeout(CLOSE_TIMEOUT, self.stream.shutdown()).await;
         }
     }
 }

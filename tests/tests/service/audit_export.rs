@@ -210,7 +210,7 @@ async fn nothing_is_lost_while_a_collector_is_down_or_the_server_is_killed(backe
         assert!(is_ascending(&records), "{messages:#?}");
     }
 
-    // A server that ends in peace has told all, and the next one begins behind that.
+    // A server that stops gracefully has noted what was sent, and the next one goes on behind that.
     assert!(server.terminate().success());
     let collector = collector.restarted();
     server.restart();

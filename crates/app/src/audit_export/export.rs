@@ -22,7 +22,7 @@ use crate::core::transaction::NoCaller;
 /// How often new records are looked for.
 const LOOK: Duration = Duration::from_millis(500);
 /// How often a process looks whether the one that sends is gone.
-const LOOK_ASIDE: Duration = Duration::from_secs(2);
+const HOLDER_CHECK: Duration = Duration::from_secs(2);
 /// How often waiting records are counted while there are more than a batch of them.
 const COUNTING: Duration = Duration::from_secs(10);
 
@@ -44,14 +44,14 @@ enum ExportStep {
     /// There is nothing new.
     Idle,
     /// Another process sends.
-    Aside,
+    NotHolder,
 }
 
 /// What the tables say.
 struct ExportLook {
     export: AuditExport,
     /// Whether another living process sends.
-    is_aside: bool,
+    is_held_elsewhere: bool,
     records: Vec<NamedRecord>,
     /// How many wait, where they were counted.
     waiting: Option<i64>,
@@ -108,7 +108,7 @@ impl ExportWork {
                 match step {
                     ExportStep::Taken => Duration::ZERO,
                     ExportStep::Idle => LOOK,
-                    ExportStep::Aside => LOOK_ASIDE,
+                    ExportStep::NotHolder => HOLDER_CHECK,
                 }
             }
             Err(failure) => self.note_failure(&failure),
@@ -127,7 +127,7 @@ impl ExportWork {
         let is_proven = match step {
             ExportStep::Taken => self.sender.is_proven(true),
             ExportStep::Idle => self.sender.is_proven(false),
-            ExportStep::Aside => false,
+            ExportStep::NotHolder => false,
         };
         if self.failures == 0 || !is_proven {
             return;
@@ -165,16 +165,16 @@ impl ExportWork {
         if let Some(waiting) = look.waiting {
             self.metrics.show_waiting(waiting);
         }
-        if look.is_aside || !self.claim(&look.export).await? {
+        if look.is_held_elsewhere || !self.claim(&look.export).await? {
             self.give_up_turn().await?;
-            return Ok(ExportStep::Aside);
+            return Ok(ExportStep::NotHolder);
         }
         if let Some(loss) = self.loss
             && loss.after < look.export.last_id
         {
             self.leave_loss().await?;
             // A connection that ended soon is a failure, so that the next one waits.
-            return match loss.was_proven {
+            return match loss.was_stable {
                 true => Ok(ExportStep::Idle),
                 false => Err(ExportFailure::Lost),
             };
@@ -233,7 +233,7 @@ impl ExportWork {
             return Ok(ExportStep::Taken);
         }
         self.give_up_turn().await?;
-        Ok(ExportStep::Aside)
+        Ok(ExportStep::NotHolder)
     }
 
     async fn give_up_turn(&mut self) -> Result<(), StoreError> {
@@ -311,24 +311,24 @@ impl ExportQuestion {
         let Some(export) = reader.audit_exports().find(self.name)? else {
             return Ok(None);
         };
-        let is_aside = export.holder != self.node && {
+        let is_held_elsewhere = export.holder != self.node && {
             let living = reader.nodes().list(self.since)?;
             living.iter().any(|node| node.id == export.holder)
         };
         let range = AuditRange::following(export.last_id, self.limit);
-        let records = match is_aside {
+        let records = match is_held_elsewhere {
             true => Vec::new(),
             false => list(reader, &AuditFilter::default(), range)?,
         };
         let found = i64::try_from(records.len()).unwrap_or(i64::MAX);
-        let waiting = match !is_aside && found < self.limit {
+        let waiting = match !is_held_elsewhere && found < self.limit {
             true => Some(found),
             false if self.is_counting => Some(reader.audit().count_after(export.last_id)?),
             false => None,
         };
         Ok(Some(ExportLook {
             export,
-            is_aside,
+            is_held_elsewhere,
             records,
             waiting,
         }))

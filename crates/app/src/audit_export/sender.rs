@@ -22,10 +22,10 @@ const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 /// How long after it was written a batch may have been lost with its connection: as long as the operating
 /// system waits for a confirmation, and the time that writing takes.
-const DOUBT: Duration = Duration::from_secs(UNCONFIRMED.as_secs() + 10);
+const UNCERTAIN_FOR: Duration = Duration::from_secs(UNCONFIRMED.as_secs() + 10);
 /// How long a connection must have been open to count as good: what only stands in front of a collector
 /// may take a connection and end it.
-const PROOF: Duration = Duration::from_secs(5);
+const STABLE_AFTER: Duration = Duration::from_secs(5);
 
 /// Why a destination has not taken a batch.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +75,7 @@ pub(super) struct RecordLoss {
     /// The number of the record behind which to begin again.
     pub(super) after: i64,
     /// Whether the connection was a good one before it ended.
-    pub(super) was_proven: bool,
+    pub(super) was_stable: bool,
 }
 
 /// Hands batches over, one after the other.
@@ -129,7 +129,7 @@ impl RecordSender {
             Self::Syslog(SyslogSender {
                 connection: Some((_, since)),
                 ..
-            }) => since.elapsed() >= PROOF,
+            }) => since.elapsed() >= STABLE_AFTER,
             Self::Syslog(_) => false,
             Self::Webhook(_) => has_sent,
         }
@@ -181,7 +181,7 @@ impl SyslogSender {
 
     async fn find_loss(&mut self) -> Option<RecordLoss> {
         while let Some(batch) = self.written.front()
-            && batch.at.elapsed() > DOUBT
+            && batch.at.elapsed() > UNCERTAIN_FOR
         {
             self.written.pop_front();
         }
@@ -191,8 +191,8 @@ impl SyslogSender {
             return None;
         }
         let ended = self.connection.take();
-        let was_proven = ended.is_some_and(|(_, since)| since.elapsed() >= PROOF);
-        if was_proven {
+        let was_stable = ended.is_some_and(|(_, since)| since.elapsed() >= STABLE_AFTER);
+        if was_stable {
             // A good connection that ends, such as one that a proxy ends when it is idle, has these
             // records repeated once and not for ever.
             self.written
@@ -202,7 +202,7 @@ impl SyslogSender {
         let last = self.written.back().map_or(after, |batch| batch.last);
         self.repeated_through = self.repeated_through.max(last);
         self.written.clear();
-        Some(RecordLoss { after, was_proven })
+        Some(RecordLoss { after, was_stable })
     }
 }
 

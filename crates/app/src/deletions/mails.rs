@@ -38,7 +38,7 @@ impl DeletionMails {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let cause = MailCause {
             kind: MailKind::Deletion,
-            // Other mail that the user has caused keeps nobody from learning of the deletion.
+            // The quota of the user does not count: other mail that the user caused must not suppress these.
             sender: None,
             organization: Some(self.organization),
         };

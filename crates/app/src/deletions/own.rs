@@ -53,8 +53,8 @@ impl ClosedPlace {
 impl Deletions {
     /// Requests the deletion of an organization in the name of an administrator of it, with the grace
     /// time of the server. It is closed when this answers. `repeated` guards against accidents: it
-    /// must be the name of the organization in URLs. Who acts by the session of a browser must confirm
-    /// who they are, or have signed in lately.
+    /// must be the name of the organization in URLs. A caller with the session of a browser must
+    /// show the password, or have signed in lately.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl Deletions {
                 }
                 let target = DeletionTarget::Organization(id);
                 refuse_repeated(tx, target)?;
-                // Only operators learn whom the hold concerns.
+                // The error does not name what the hold covers, which concerns other users.
                 if find_hold(tx, target)?.is_some() {
                     let text = "a legal hold covers what would be deleted; \
                                 ask an operator of the server";

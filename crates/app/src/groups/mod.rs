@@ -147,8 +147,8 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// For a user who does not belong to the organization [`Error::invalid`] when it is to come in,
-    /// and [`Error::not_found`] when it is to go out; [`Error::conflict`] when the group has as many
+    /// For a user who does not belong to the organization: [`Error::invalid`] when the call adds the
+    /// user, [`Error::not_found`] when it removes the user. [`Error::conflict`] when the group has as many
     /// members as it may; and as [`Groups::remove`].
     pub async fn set_member(
         &self,

@@ -40,7 +40,7 @@ fn requests() -> [(Method, &'static str, Json); 3] {
     ]
 }
 
-/// Everybody who may not, each with what all three endpoints answer.
+/// Callers without the permission, each with the status that all three endpoints answer.
 async fn others(server: &Server, acme: &Acme) -> Vec<(&'static str, Client, [u16; 3])> {
     server.organization("other");
     let stranger = server.user("other", "eve");
