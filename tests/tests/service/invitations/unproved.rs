@@ -153,8 +153,9 @@ async fn an_address_merely_entered_by_a_user_in_the_flow_is_invited(tenant: Tena
         .does(Method::POST, &tenant.path("/users"), &json!({"id": mal.id}))
         .await;
     let made = create(&tenant, &json!({"email": email})).await;
-    assert_eq!(import(&tenant, &email).await["invitations"], json!([made]));
+    // Taken now: the import sends the invitation again if its first letter has left the queue.
     let path = letter_path(&tenant, &email).await;
+    assert_eq!(import(&tenant, &email).await["invitations"], json!([made]));
     tenant
         .server()
         .visitor()
