@@ -27,6 +27,7 @@ use crate::metrics::{CacheLookups, LookupCounts};
 use crate::quota::QuotaSubject;
 use crate::{Error, ErrorKind, Limit, Profile, Result};
 use serde_json::json;
+use tracing::Instrument as _;
 
 const REMEMBERED: usize = 50_000;
 /// How much of the account that a failed sign-in named is logged.
@@ -474,8 +475,10 @@ impl Authentication {
         if !password.is_acceptable() {
             return Err(Error::invalid("password", "must have 1 to 1024 bytes"));
         }
+        let span = tracing::info_span!("password.hash", otel.kind = "internal");
         self.hasher
             .hash(password)
+            .instrument(span)
             .await
             .map_err(|error| Error::internal(error.to_string()))
     }
@@ -519,10 +522,14 @@ impl Authentication {
         let known = account
             .as_ref()
             .and_then(|account| Some((account, account.0.password_hash.as_ref()?)));
-        let verified = match known {
-            Some((_, phc)) => turn.verify(password, phc).await,
-            None => turn.verify_dummy(password).await,
+        let span = tracing::info_span!("password.verify", otel.kind = "internal");
+        let verifying = async {
+            match known {
+                Some((_, phc)) => turn.verify(password, phc).await,
+                None => turn.verify_dummy(password).await,
+            }
         };
+        let verified = verifying.instrument(span).await;
         match known {
             Some((account, phc)) if verified => {
                 self.memo.remember(&key, password, phc, self.core.now());

@@ -6,7 +6,6 @@
 //! browsers need, and what only compressed answers need, is left aside by the others.
 
 use std::convert::Infallible;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,13 +24,12 @@ use tower_http::compression::Compression;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
 use crate::endpoint::Endpoint;
-use crate::metrics::AnsweredBy;
 use crate::path_params::PathParams;
 use crate::read_request::read_request;
-use crate::request_envelope::{Answerable, RequestEnvelope};
+use crate::request_envelope::{Answerable, AnsweredBy, RequestEnvelope};
 use crate::request_id::REQUEST_ID;
 use crate::routes::{RouteMatch, Routes};
-use crate::{Shared, error, path, scim};
+use crate::{Shared, TrustedProxies, error, path, scim};
 
 const CORS_AGE: Duration = Duration::from_secs(24 * 3600);
 
@@ -70,12 +68,8 @@ impl Answerable for Api {
         self.inner.shared_across_origins(request).await
     }
 
-    fn client_address(&self, request: &Request<Body>) -> IpAddr {
-        self.inner
-            .shared
-            .proxies
-            .client(request.headers(), request.extensions())
-            .addr
+    fn proxies(&self) -> &TrustedProxies {
+        &self.inner.shared.proxies
     }
 
     async fn internal_error(&self) -> Response {
@@ -185,9 +179,11 @@ impl Inner {
             Err(error) => Err(error),
         };
         let mut response = outcome.unwrap_or_else(|error| format.failed(&error));
-        if self.shared.is_counted {
-            let endpoint = endpoint.operation.id;
-            response.extensions_mut().insert(AnsweredBy { endpoint });
+        if self.shared.is_observed {
+            response.extensions_mut().insert(AnsweredBy {
+                endpoint: endpoint.operation.id,
+                route: endpoint.operation.path,
+            });
         }
         if let Some(user) = seen.as_ref().and_then(Actor::user_id) {
             response

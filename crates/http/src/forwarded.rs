@@ -89,14 +89,19 @@ impl TrustedProxies {
         }
     }
 
+    /// Whether a request came from a proxy that the operator has named.
+    pub(crate) fn sent(&self, extensions: &Extensions) -> bool {
+        let peer = extensions.get::<Peer>();
+        peer.is_some_and(|peer| self.trusts(peer.addr.ip().to_canonical()))
+    }
+
     /// What becomes of the headers of a proxy in a request.
     pub(crate) fn state(&self, headers: &HeaderMap, extensions: &Extensions) -> ForwardedState {
         let are_there = headers.contains_key(X_FORWARDED_FOR) || headers.contains_key(FORWARDED);
-        let peer = extensions.get::<Peer>().map(|peer| peer.addr.ip());
-        match (are_there, peer) {
-            (true, Some(peer)) if self.trusts(peer.to_canonical()) => ForwardedState::Believed,
-            (true, _) => ForwardedState::Ignored,
-            (false, _) => ForwardedState::None,
+        match are_there {
+            true if self.sent(extensions) => ForwardedState::Believed,
+            true => ForwardedState::Ignored,
+            false => ForwardedState::None,
         }
     }
 

@@ -59,6 +59,7 @@ mod stream;
 mod stream_probe;
 mod tabs;
 mod threads;
+mod trace_span;
 mod uploads;
 mod users;
 mod wire_profile;
@@ -81,6 +82,7 @@ pub use crate::response_budget::{
 };
 use crate::routes::Routes;
 use crate::serve::{BodyBudget, BodyLimit};
+pub use crate::trace_span::TraceHooks;
 use crate::wire_profile::WireProfile;
 
 /// How requests are read.
@@ -110,6 +112,9 @@ pub struct Config {
     pub query_tokens: bool,
     /// Counts the requests; `None` counts nothing. Clones of the configuration share it.
     pub metrics: Option<RequestMetrics>,
+    /// Has each request traced, as a span with the field `otel.kind` for a layer such as that of
+    /// `tracing-opentelemetry`; `None` makes no spans for traces.
+    pub traces: Option<TraceHooks>,
 }
 
 impl Default for Config {
@@ -124,7 +129,16 @@ impl Default for Config {
             stream_prefix: Some("/stream".to_owned()),
             query_tokens: true,
             metrics: None,
+            traces: None,
         }
+    }
+}
+
+impl Config {
+    /// Whether metrics or traces need to know what answers a request.
+    #[must_use]
+    pub fn is_observed(&self) -> bool {
+        self.metrics.is_some() || self.traces.is_some()
     }
 }
 
@@ -152,8 +166,8 @@ pub(crate) struct Shared {
     pub(crate) downloads: KeyedSemaphore,
     /// The most bytes of a file in JSON.
     pub(crate) json_upload: usize,
-    /// Whether answers bear the name of their endpoint, for the metrics.
-    pub(crate) is_counted: bool,
+    /// Whether answers bear the name of their endpoint, for metrics and traces.
+    pub(crate) is_observed: bool,
 }
 
 impl Shared {
@@ -175,7 +189,7 @@ impl Shared {
             forms: KeyedSemaphore::new(quota::FORMS),
             downloads: KeyedSemaphore::new(quota::downloads(config.downloads)),
             json_upload,
-            is_counted: config.metrics.is_some(),
+            is_observed: config.is_observed(),
         })
     }
 
@@ -210,7 +224,7 @@ pub fn service(app: App, config: &Config) -> ApiService {
     if let Some(prefix) = &config.stream_prefix {
         parts.push((prefix.clone(), routes::streams()));
     }
-    ApiService::new(Api::new(shared, Routes::new(parts)), config.metrics.clone())
+    ApiService::new(Api::new(shared, Routes::new(parts)), config)
 }
 
 /// The stream alone, as it is served on an address of its own.
@@ -220,7 +234,7 @@ pub fn stream_service(app: App, config: &Config) -> ApiService {
         (String::new(), routes::health()),
     ];
     let api = Api::new(Shared::new(app, config), Routes::new(parts));
-    ApiService::new(api, config.metrics.clone())
+    ApiService::new(api, config)
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! server; an id for each request, with its span and its line in the log; and panics caught.
 
 use std::convert::Infallible;
-use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -17,9 +16,11 @@ use http::{Method, Request};
 use tower::Service;
 use tracing::Instrument as _;
 
-use crate::metrics::{AnsweredBy, RequestMetrics};
+use crate::metrics::RequestMetrics;
 use crate::request_id::{self, REQUEST_ID};
 use crate::response_budget::answering;
+use crate::trace_span::{TraceHooks, TraceSpan};
+use crate::{Config, TrustedProxies};
 
 /// The `endpoint` of the metrics for requests that panicked.
 const PANIC: &str = "panic";
@@ -35,8 +36,20 @@ pub trait Answerable: Clone + Send + Sync + 'static {
     /// The answer in place of one that panicked, which is in the log already.
     fn internal_error(&self) -> impl Future<Output = Response> + Send;
 
-    /// Where a request comes from, for whom its reads count until it is known who asks.
-    fn client_address(&self, request: &Request<Body>) -> IpAddr;
+    /// Whose word is taken for where a request came from: its reads count for that address until
+    /// it is known who asks.
+    fn proxies(&self) -> &TrustedProxies;
+}
+
+/// What answered a request; an extension of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnsweredBy {
+    /// The `endpoint` of the metrics: an operation by its `operationId` in `/openapi.json`, or
+    /// [`Answerable::COUNTED_AS`].
+    pub endpoint: &'static str,
+    /// The path with the names of its parameters, such as `/flows/{organization}/{flow}`; empty
+    /// where nothing is.
+    pub route: &'static str,
 }
 
 /// A [`Answerable`] as a [`Service`] for any server of ours or another's. Each request has
@@ -45,12 +58,17 @@ pub trait Answerable: Clone + Send + Sync + 'static {
 pub struct RequestEnvelope<A> {
     behind: A,
     metrics: Option<RequestMetrics>,
+    traces: Option<TraceHooks>,
 }
 
 impl<A: Answerable> RequestEnvelope<A> {
-    /// Wraps `behind`. `metrics` counts its answers; `None` counts nothing.
-    pub fn new(behind: A, metrics: Option<RequestMetrics>) -> Self {
-        Self { behind, metrics }
+    /// Wraps `behind`, whose requests are counted and traced as the configuration says.
+    pub fn new(behind: A, config: &Config) -> Self {
+        Self {
+            behind,
+            metrics: config.metrics.clone(),
+            traces: config.traces,
+        }
     }
 
     /// What answers in it, for an envelope around it and something else.
@@ -82,7 +100,13 @@ impl<A: Answerable> RequestEnvelope<A> {
         // Only with debug logging, and without the query, which may hold credentials.
         let line = tracing::enabled!(tracing::Level::DEBUG)
             .then(|| (request.method().clone(), redacted(request.uri().path())));
-        let client = self.behind.client_address(&request);
+        let proxies = self.behind.proxies();
+        let client = proxies.client(request.headers(), request.extensions()).addr;
+        let traced = match self.traces {
+            Some(hooks) => TraceSpan::begin(&request, &id, proxies, hooks),
+            None => TraceSpan::none(),
+        };
+        let traced_within = traced.span().clone();
         let method = request.method().clone();
         // On the heap, since it is large and each layer around it would move all of it.
         let counted = answering(client, &method, Box::pin(self.behind.respond(request)));
@@ -93,29 +117,38 @@ impl<A: Answerable> RequestEnvelope<A> {
                 Err(_) => {
                     tracing::error!("a request panicked");
                     let mut response = self.behind.internal_error().await;
-                    response
-                        .extensions_mut()
-                        .insert(AnsweredBy { endpoint: PANIC });
+                    response.extensions_mut().insert(AnsweredBy {
+                        endpoint: PANIC,
+                        route: "",
+                    });
                     response
                 }
             };
-            self.note(&response, started.elapsed(), line);
+            let by = response.extensions().get().copied().unwrap_or(AnsweredBy {
+                endpoint: A::COUNTED_AS,
+                route: "",
+            });
+            traced.end(by.route, response.status());
+            self.note(by, &response, started.elapsed(), line);
             response.headers_mut().insert(REQUEST_ID, id);
             response
         }
         .instrument(span)
+        .instrument(traced_within)
         .await
     }
 
     /// Counts an answer, and logs it where its method and path are given.
-    fn note(&self, response: &Response, took: Duration, line: Option<(Method, String)>) {
+    fn note(
+        &self,
+        by: AnsweredBy,
+        response: &Response,
+        took: Duration,
+        line: Option<(Method, String)>,
+    ) {
         let status = response.status();
-        let by = response.extensions().get().copied();
-        let other = AnsweredBy {
-            endpoint: A::COUNTED_AS,
-        };
         if let Some(metrics) = &self.metrics {
-            metrics.note(by.unwrap_or(other), status, took);
+            metrics.note(by.endpoint, status, took);
         }
         if let Some((method, path)) = line {
             // A number of 128 bits would be a text in a log of JSON.
@@ -133,8 +166,10 @@ mod tests {
 
     use super::*;
 
-    #[derive(Clone)]
-    struct Moody;
+    #[derive(Clone, Default)]
+    struct Moody {
+        proxies: TrustedProxies,
+    }
 
     impl Answerable for Moody {
         const COUNTED_AS: &'static str = "mood";
@@ -144,8 +179,8 @@ mod tests {
             "fine".into_response()
         }
 
-        fn client_address(&self, _: &Request<Body>) -> IpAddr {
-            std::net::Ipv4Addr::LOCALHOST.into()
+        fn proxies(&self) -> &TrustedProxies {
+            &self.proxies
         }
 
         async fn internal_error(&self) -> Response {
@@ -159,7 +194,7 @@ mod tests {
             .header(REQUEST_ID, "7")
             .body(Body::empty())
             .unwrap();
-        RequestEnvelope::new(Moody, None)
+        RequestEnvelope::new(Moody::default(), &Config::default())
             .call(request)
             .await
             .unwrap()

@@ -307,6 +307,8 @@ fn contradictions(layers: &Layers, settings: &Settings) -> Vec<ConfigError> {
         needs(key, "backup_s3_access_key");
     }
     needs("audit_syslog_ca", "audit_syslog");
+    needs("otlp_ca", "otlp_endpoint");
+    needs("trace_ratio", "otlp_endpoint");
     for key in [
         "audit_webhook_ca",
         "audit_webhook_secret",

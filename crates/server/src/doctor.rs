@@ -12,6 +12,7 @@ mod identity_provider;
 mod limits;
 mod mail;
 mod proxy;
+mod traces;
 mod web;
 
 use std::future::Future;
@@ -76,10 +77,11 @@ async fn check(settings: &Settings) -> Vec<Finding> {
         Box::pin(on_line),
         in_time("mail", mail::check(settings)),
         in_time("audit_export", audit_export::check(settings)),
+        in_time("traces", traces::check(settings)),
         in_time("files", files::check(settings)),
         in_time("disk", here),
     );
-    <[_; 5]>::from(parts).into_iter().flatten().collect()
+    <[_; 6]>::from(parts).into_iter().flatten().collect()
 }
 
 fn providers(found: Option<&Inspection>) -> &[eddyline_storage::EnabledProvider] {

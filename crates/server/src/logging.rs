@@ -2,60 +2,50 @@
 
 use std::io::{self, IsTerminal};
 
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::reload::Handle;
-use tracing_subscriber::util::TryInitError;
+use tracing_subscriber::filter::{FilterExt as _, filter_fn};
+use tracing_subscriber::layer::{Layer, SubscriberExt as _};
+use tracing_subscriber::reload;
+use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
+use tracing_subscriber::{EnvFilter, Registry, fmt};
 
 use crate::CommandError;
 use crate::config::{LogDirectives, LogFormat};
+use crate::traces::{Traces, is_for_traces};
 
 /// The log of this process, whose levels can be changed.
-pub(crate) struct ProcessLog {
-    set: Box<dyn Fn(EnvFilter) -> Result<(), CommandError> + Send + Sync>,
-}
+pub(crate) struct ProcessLog(reload::Handle<EnvFilter, Registry>);
 
 impl ProcessLog {
-    fn with<S: 'static>(handle: Handle<EnvFilter, S>) -> Self {
-        Self {
-            set: Box::new(move |filter| Ok(handle.reload(filter)?)),
-        }
-    }
-
     /// Logs from now on what the filter says.
     ///
     /// # Errors
     ///
     /// When the log is gone.
     pub(crate) fn set(&self, filter: &LogDirectives) -> Result<(), CommandError> {
-        (self.set)(EnvFilter::new(filter.as_str()))
+        Ok(self.0.reload(EnvFilter::new(filter.as_str()))?)
     }
 }
 
-/// Starts the log of this process. Standard output stays free for answers.
+/// Starts the log of this process, and its traces. Standard output stays free for answers.
 ///
 /// Each line bears the fields of the spans it was written in, so that the request id of a request
-/// is on all of its lines. Fails when the process has a log already.
-pub(crate) fn init(format: LogFormat, filter: &LogDirectives) -> Result<ProcessLog, TryInitError> {
-    use tracing_subscriber::util::SubscriberInitExt as _;
-
-    let filter = EnvFilter::new(filter.as_str());
-    let lines = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr);
-    match format {
-        LogFormat::Text => {
-            let lines = lines
-                .with_ansi(io::stderr().is_terminal())
-                .with_filter_reloading();
-            let log = ProcessLog::with(lines.reload_handle());
-            lines.finish().try_init()?;
-            Ok(log)
-        }
-        LogFormat::Json => {
-            let lines = lines.json().flatten_event(true).with_filter_reloading();
-            let log = ProcessLog::with(lines.reload_handle());
-            lines.finish().try_init()?;
-            Ok(log)
-        }
-    }
+/// is on all of its lines. The filter is for the log alone: what is traced does not depend on it.
+/// Fails when the process has a log already.
+pub(crate) fn init(
+    format: LogFormat,
+    filter: &LogDirectives,
+    traces: Option<&Traces>,
+) -> Result<ProcessLog, TryInitError> {
+    let (filter, handle) = reload::Layer::new(EnvFilter::new(filter.as_str()));
+    let filter = filter.and(filter_fn(|metadata| !is_for_traces(metadata)));
+    let lines = fmt::layer().with_writer(io::stderr);
+    let lines = match format {
+        LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+    };
+    tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
+        .with(traces.map(Traces::layer))
+        .try_init()?;
+    Ok(ProcessLog(handle))
 }

@@ -38,6 +38,7 @@ mod signals;
 mod sockets;
 mod status;
 mod tls;
+mod traces;
 mod verify;
 
 use std::env::vars_os;
@@ -53,6 +54,7 @@ use crate::cli::{AdminCommand, Cli, Command};
 use crate::config::{ConfigError, Layer, Loaded, LogDirectives, Settings};
 use crate::logging::ProcessLog;
 use crate::sockets::PassedSockets;
+use crate::traces::Traces;
 
 /// The threads of a server free what others allocated, at which the allocator of the system is
 /// slow: this one saves a quarter of the processor time of a post (docs/performance.md).
@@ -107,16 +109,17 @@ fn run(command: Command) -> Result<(), CommandError> {
         Command::Serve(serve) => {
             let (flags, file) = (serve.options.layer, serve.config.path);
             let load = move || config::load(flags.clone(), file.as_deref(), vars_os());
-            let (settings, log) = log_from_here(load()?, None)?;
-            let sockets = PassedSockets::take()?;
-            block_on(serve::run(settings, sockets, log, move || {
-                Ok(load()?.settings)
-            }))
+            let loaded = load()?;
+            traced(loaded, |settings, log| {
+                let sockets = PassedSockets::take()?;
+                let reload = move || Ok(load()?.settings);
+                block_on(serve::run(settings, sockets, log, reload))
+            })
         }
         Command::Demo(demo) => {
             let keep = demo.names_directory();
             let loaded = config::load_for_demo(demo.options.layer, vars_os())?;
-            block_on(demo::run(log_from_here(loaded, None)?.0, keep))
+            traced(loaded, |settings, _| block_on(demo::run(settings, keep)))
         }
         Command::Admin(mut admin) => {
             match &mut admin.command {
@@ -197,7 +200,9 @@ fn run(command: Command) -> Result<(), CommandError> {
 /// The settings of a command that does its work and ends; its log has warnings only.
 fn for_operator(flags: Layer, file: Option<&Path>) -> Result<Settings, CommandError> {
     let loaded = config::load(flags, file, vars_os())?;
-    Ok(log_from_here(loaded, Some(&LogDirectives::warnings()))?.0)
+    let settings = loaded.settings;
+    logging::init(settings.log_format, &LogDirectives::warnings(), None)?;
+    Ok(settings)
 }
 
 /// The same for a command about data, which may have been moved from the configured place.
@@ -205,19 +210,24 @@ fn where_data_is(flags: Layer, file: Option<&Path>) -> Result<Settings, CommandE
     moved::follow(for_operator(flags, file)?)
 }
 
-/// Starts the log. That of a server begins with what was odd about the configuration.
-fn log_from_here(
+/// Runs a server with its log, which begins with what was odd about the configuration, and its
+/// traces. Variables for the tools around a server are common, so operators' commands do not repeat
+/// these remarks.
+fn traced(
     loaded: Loaded,
-    filter: Option<&LogDirectives>,
-) -> Result<(Settings, ProcessLog), CommandError> {
+    serve: impl FnOnce(Settings, ProcessLog) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
     let settings = loaded.settings;
-    let log = logging::init(settings.log_format, filter.unwrap_or(&settings.log))?;
-    // Variables for the tools around a server are common, so operators' commands do not repeat
-    // this.
-    for remark in loaded.remarks.iter().filter(|_| filter.is_none()) {
+    let traces = Traces::open(&settings)?;
+    let log = logging::init(settings.log_format, &settings.log, traces.as_ref())?;
+    for remark in loaded.remarks {
         tracing::info!("{remark}");
     }
-    Ok((settings, log))
+    let outcome = serve(settings, log);
+    if let Some(traces) = traces {
+        traces.finish();
+    }
+    outcome
 }
 
 fn block_on(work: impl Future<Output = Result<(), CommandError>>) -> Result<(), CommandError> {

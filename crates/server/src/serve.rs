@@ -25,6 +25,7 @@ use crate::reload::Hangups;
 use crate::signals::StopSignals;
 use crate::sockets::{PassedSockets, SocketUse};
 use crate::tls::ServerCertificate;
+use crate::traces::HOOKS;
 use crate::{audit_export, files, mail, moved, output, secret_key, service_manager};
 
 /// How often a server tries to use the database to which its data was moved, and how long it waits
@@ -480,6 +481,7 @@ fn http_config(settings: &Settings, has_metrics: bool) -> eddyline_http::Config 
         downloads: settings.max_downloads.get(),
         query_tokens: settings.query_access_tokens.0,
         metrics: has_metrics.then(RequestMetrics::default),
+        traces: settings.otlp_endpoint.as_ref().map(|_| HOOKS),
         ..eddyline_http::Config::default()
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use eddyline_model::RoomId;
 use eddyline_model::messages::MessageQuery;
+use tracing::Instrument as _;
 
 use crate::budget::ReadBudget;
 use crate::connect::Connections;
@@ -32,6 +33,15 @@ impl Store {
     /// What the closure answers, [`Error::TooManyReads`], [`Error::Deadline`] and
     /// [`Error::Unavailable`].
     pub async fn read<R, F>(&self, work: F) -> Result<R>
+    where
+        R: Send + 'static,
+        F: FnOnce(&mut Reader<'_>) -> Result<R> + Send + 'static,
+    {
+        let span = tracing::info_span!("store.read", otel.kind = "internal");
+        self.read_in_turn(work).instrument(span).await
+    }
+
+    async fn read_in_turn<R, F>(&self, work: F) -> Result<R>
     where
         R: Send + 'static,
         F: FnOnce(&mut Reader<'_>) -> Result<R> + Send + 'static,

@@ -11,6 +11,7 @@ use eddyline_model::messages::Draft;
 use eddyline_model::{RoomId, Timestamp};
 use prometheus_client::registry::Registry;
 use tokio::sync::{Notify, mpsc, oneshot};
+use tracing::Instrument as _;
 
 use crate::clock::{self, Clock};
 use crate::commit::Committer;
@@ -296,7 +297,8 @@ impl Store {
             result: None,
             reply,
         })))?;
-        answer.await.map_err(|_| closed())?
+        let span = tracing::info_span!("store.transaction", otel.kind = "internal");
+        answer.instrument(span).await.map_err(|_| closed())?
     }
 
     /// Posts a message, in one transaction with whatever else is posted at that moment; the answer
@@ -309,7 +311,8 @@ impl Store {
     pub async fn post(&self, draft: Draft) -> Result<PostResult> {
         let (reply, answer) = oneshot::channel();
         self.send(Job::Post(Box::new(draft), reply))?;
-        answer.await.map_err(|_| closed())?
+        let span = tracing::info_span!("store.post", otel.kind = "internal");
+        answer.instrument(span).await.map_err(|_| closed())?
     }
 
     fn send(&self, job: Job) -> Result<()> {

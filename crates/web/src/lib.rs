@@ -66,8 +66,9 @@ pub fn service(app: App, config: &Config, api: &ApiService, stream: &ApiService)
             app,
         }),
     };
-    let pages = Rooted::new(&site, pages::router(site.clone()), RootPath::of(&web));
-    Pages::new(pages, config.metrics.clone())
+    let router = pages::router(site.clone(), config.is_observed());
+    let pages = Rooted::new(&site, router, RootPath::of(&web));
+    Pages::new(pages, config)
 }
 
 /// What every page needs. Clones share it.

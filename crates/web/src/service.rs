@@ -1,11 +1,10 @@
 //! The outermost part of every page: what the API has there as well, and the path put back under
 //! which pages are reached.
 
-use std::net::IpAddr;
-
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
+use eddyline_http::TrustedProxies;
 use eddyline_http::request_envelope::{Answerable, RequestEnvelope};
 use http::Request;
 use tower::ServiceExt as _;
@@ -57,10 +56,7 @@ impl Answerable for Rooted {
         self.root.put_back(panicked()).await
     }
 
-    fn client_address(&self, request: &Request<Body>) -> IpAddr {
-        self.site
-            .proxies
-            .client(request.headers(), request.extensions())
-            .addr
+    fn proxies(&self) -> &TrustedProxies {
+        &self.site.proxies
     }
 }

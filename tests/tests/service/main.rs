@@ -70,6 +70,7 @@ mod session_api;
 mod streams;
 mod tabs;
 mod tags;
+mod traces;
 mod transitions;
 mod transport;
 mod typed_client;

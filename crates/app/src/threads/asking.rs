@@ -8,6 +8,7 @@ use eddyline_model::items::ActionMethod;
 use eddyline_outbound::{Config, Error as OutboundError, Outbound, OutboundRequest, Response};
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use tracing::Instrument as _;
 use url::Url;
 
 use crate::config::Profile;
@@ -104,9 +105,11 @@ impl Integrations {
             held: Some(held),
         };
         let outbound = self.outbound.clone();
+        // Made here, where the span of the request is the current one.
+        let span = tracing::info_span!("integration.action", otel.kind = "client");
         let asking = async move {
             // What else the answer says is nobody's concern, and may be long or slow.
-            let outcome = match outbound.send_for_head(request).await {
+            let outcome = match outbound.send_for_head(request).instrument(span).await {
                 Ok(answer) => judge(&answer),
                 Err(failure) => Err(IntegrationFailed::unasked(&sentence(&failure))),
             };

@@ -19,7 +19,7 @@ use super::lifetimes::{
 };
 use super::values::{
     BackupPlace, BackupRecipient, BaseUrl, Count, DatabaseUrl, HashMemory, HttpsUrl, LogDirectives,
-    LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret, Value,
+    LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret, TraceRatio, Value,
 };
 use super::{ConfigError, OptionGroup};
 
@@ -347,5 +347,12 @@ options! {
         /// What is logged: error, warn, info, debug or trace, also for single parts, as in
         /// warn,eddyline_http=debug
         log: LogDirectives = value("info"), "FILTER";
+        /// OpenTelemetry collector that gets traces of requests over HTTP, such as
+        /// http://127.0.0.1:4318
+        otlp_endpoint: Option<BaseUrl> = absent("none"), "URL";
+        /// PEM file of the authorities that the collector's certificate may be of
+        otlp_ca: Option<PathBuf> = absent("the authorities of the system"), "FILE";
+        /// Share of the requests that are traced, from 0 to 1
+        trace_ratio: TraceRatio = value("1"), "RATIO";
     }
 }

@@ -188,6 +188,25 @@ impl Value for HashMemory {
     }
 }
 
+/// The share of requests that are traced.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TraceRatio(f64);
+
+impl TraceRatio {
+    pub(crate) fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl Value for TraceRatio {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(ratio) if (0.0..=1.0).contains(&ratio) => Ok(Self(ratio)),
+            _ => Err(format!("{text:?} is not a number from 0 to 1")),
+        }
+    }
+}
+
 /// Whole seconds, up to an hour.
 impl Value for Duration {
     fn parse(text: &str) -> Result<Self, String> {

@@ -23,30 +23,45 @@ mod within;
 
 use axum::Router;
 use axum::handler::Handler;
+use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
 use eddyline_app::FlowPath;
+use eddyline_http::request_envelope::{Answerable as _, AnsweredBy};
 use http::{Method, Uri};
 use tower_http::compression::CompressionLayer;
 
-use crate::Site;
 use crate::answer::moved;
 use crate::error::PageError;
 use crate::local_path::local_path;
 use crate::session_api;
+use crate::{Rooted, Site};
 
 pub(crate) use self::reference::WrittenReference;
 
-/// The router of all pages.
-pub(crate) fn router(site: Site) -> Router {
+/// The router of all pages. Answers of one that is observed say at which path they are.
+pub(crate) fn router(site: Site, is_observed: bool) -> Router {
     pages()
         .into_iter()
         .fold(Router::new(), |router, (path, methods)| {
+            let methods = match is_observed {
+                true => methods.layer(map_response(move |response| noted(path, response))),
+                false => methods,
+            };
             router.route(path, methods)
         })
         .fallback(elsewhere)
         .method_not_allowed_fallback(async || PageError::WrongMethod)
         .with_state(site)
+}
+
+/// The answer, with the path of its page for metrics and traces.
+async fn noted(route: &'static str, mut response: Response) -> Response {
+    let endpoint = Rooted::COUNTED_AS;
+    response
+        .extensions_mut()
+        .insert(AnsweredBy { endpoint, route });
+    response
 }
 
 /// Every page at its path.
