@@ -174,7 +174,7 @@ impl<C: Access> Imports<'_, C> {
     }
 
     /// The kinds and times of the first message of a thread and of all behind it.
-    fn list_of_thread(
+    pub fn list_of_thread(
         c: &mut Connection,
         room: RoomId,
         root: MessageId,
@@ -186,10 +186,21 @@ impl<C: Access> Imports<'_, C> {
         let columns = (messages::event, messages::sent);
         let first = messages::table.find((room.0, root.0)).select(columns);
         let mut rows = first.load::<(i16, i64)>(&mut *c)?;
+        // Their numbers come from the index of answers. With the columns in the same select, SQLite
+        // would rather read the whole room.
+        let answers = diesel::alias!(messages as answers);
+        let numbers = answers
+            .filter(answers.field(messages::room_id).eq(room.0))
+            .filter(answers.field(messages::thread_root).eq(root.0))
+            .filter(
+                answers
+                    .field(messages::thread_root)
+                    .ne(answers.field(messages::id).nullable()),
+            )
+            .select(answers.field(messages::id));
         let answers = messages::table
             .filter(messages::room_id.eq(room.0))
-            .filter(messages::thread_root.eq(root.0))
-            .filter(messages::thread_root.ne(messages::id.nullable()))
+            .filter(messages::id.eq_any(numbers))
             .order(messages::id)
             .select(columns);
         rows.extend(answers.load::<(i16, i64)>(c)?);

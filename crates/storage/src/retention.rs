@@ -316,24 +316,55 @@ impl<C: Access> Messages<'_, C> {
 }
 
 #[portable]
-impl Threads<'_, Tx<'_>> {
-    /// Deletes a thread with its item and its markers when none of its messages is left. Notices do
-    /// not count.
-    pub fn delete_empty(c: &mut Connection, room: RoomId, root: MessageId) -> Result<()> {
+impl<C: Access> Threads<'_, C> {
+    /// Whether a thread has messages. Notices do not count.
+    pub fn has_messages(c: &mut Connection, room: RoomId, root: MessageId) -> Result<bool> {
         let notices = MessageKind::MessageEdit.code();
         let first = messages::table
             .find((room.0, root.0))
             .filter(messages::event.lt(notices));
+        // Their numbers come from the index of answers. With the kind in the same select, SQLite would
+        // rather read the whole room.
+        let answers = diesel::alias!(messages as answers);
+        let numbers = answers
+            .filter(answers.field(messages::room_id).eq(room.0))
+            .filter(answers.field(messages::thread_root).eq(root.0))
+            .filter(
+                answers
+                    .field(messages::thread_root)
+                    .ne(answers.field(messages::id).nullable()),
+            )
+            .select(answers.field(messages::id));
         let answers = messages::table
             .filter(messages::room_id.eq(room.0))
-            .filter(messages::thread_root.eq(root.0))
-            .filter(messages::thread_root.assume_not_null().ne(messages::id))
+            .filter(messages::id.eq_any(numbers))
             .filter(messages::event.lt(notices));
-        if diesel::select(diesel::dsl::exists(first)).get_result::<bool>(c)?
-            || diesel::select(diesel::dsl::exists(answers)).get_result::<bool>(c)?
-        {
-            return Ok(());
+        Ok(
+            diesel::select(diesel::dsl::exists(first)).get_result::<bool>(c)?
+                || diesel::select(diesel::dsl::exists(answers)).get_result::<bool>(c)?,
+        )
+    }
+}
+
+impl Threads<'_, Tx<'_>> {
+    /// Deletes a thread with its item and its markers when none of its messages is left. Notices do
+    /// not count.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn delete_empty(&mut self, room: RoomId, root: MessageId) -> Result<()> {
+        match self.has_messages(room, root)? {
+            true => Ok(()),
+            false => self.delete_row(room, root),
         }
+    }
+}
+
+#[portable]
+impl Threads<'_, Tx<'_>> {
+    /// Deletes a thread with its item and its markers.
+    fn delete_row(c: &mut Connection, room: RoomId, root: MessageId) -> Result<()> {
         let item = threads::table
             .find((room.0, root.0))
             .select(threads::item_id)

@@ -345,6 +345,24 @@ fn ask_for_last(reader: &mut Reader<'_>) -> Result<()> {
     reader.threads().list_last(RoomId(1), &roots).map(drop)
 }
 
+/// Asks for the messages of a thread as retention and imports do.
+fn ask_for_messages_of_a_thread(reader: &mut Reader<'_>) -> Result<()> {
+    // A first message that is gone, so that its answers are looked for.
+    let (room, root) = (RoomId(1), MessageId(20_000));
+    reader.threads().has_messages(room, root)?;
+    reader.imports().list_of_thread(room, root).map(drop)
+}
+
+/// The statements among these that look for answers in a thread.
+fn of_answers(heard: Vec<String>) -> Vec<String> {
+    let found: Vec<String> = heard
+        .into_iter()
+        .filter(|sql| sql.contains("answers"))
+        .collect();
+    assert_eq!(found.len(), 2, "{found:#?}");
+    found
+}
+
 fn ask_for_unread(reader: &mut Reader<'_>) -> Result<()> {
     let mut members = reader.members();
     let unread = members.list_unread_chat(
@@ -385,6 +403,17 @@ fn sqlite_finds_what_began_threads_by_an_index() {
         plan.iter().any(|step| step.contains("messages_answers")),
         "{sql}: {plan:#?}"
     );
+    for sql in of_answers(heard(&mut c, |c| {
+        ask_for_messages_of_a_thread(&mut Reader::from(c))
+    })) {
+        let plan = sqlite_plan(&mut c, &sql);
+        let uses = |index: &str| plan.iter().any(|step| step.contains(index));
+        assert!(
+            uses("messages_answers (room_id=? AND thread_root=?)")
+                && uses("PRIMARY KEY (room_id=? AND id=?)"),
+            "{sql}: {plan:#?}"
+        );
+    }
     // In the order of the numbers, so that the statement ends at its limit.
     let sql = heard(&mut c, |c| ask_for_unread(&mut Reader::from(c))).remove(0);
     let plan = sqlite_plan(&mut c, &sql);
@@ -413,6 +442,13 @@ fn postgres_finds_what_began_threads_by_an_index() {
         plan.iter().any(|line| line.contains("messages_answers")),
         "{sql}: {plan:#?}"
     );
+    for sql in of_answers(heard(&mut c, |c| {
+        ask_for_messages_of_a_thread(&mut Reader::from(c))
+    })) {
+        let plan = postgres_plan(&mut c, &sql);
+        let uses = |index: &str| plan.iter().any(|line| line.contains(index));
+        assert!(uses("messages_answers"), "{sql}: {plan:#?}");
+    }
     // In the order of the numbers, so that the statement ends at its limit.
     let sql = heard(&mut c, |c| ask_for_unread(&mut Reader::from(c))).remove(0);
     let plan = postgres_plan(&mut c, &sql);
