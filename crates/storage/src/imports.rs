@@ -617,7 +617,7 @@ impl Imports<'_, Tx<'_>> {
         let roots: Vec<i64> = roots.into_iter().collect();
         let mut known = Threads(self.0).list_records_without_items(room, &roots)?;
         for root in roots {
-            // Nobody has answered it yet.
+            // A thread of the chat has no row before its first answer.
             if !known.contains_key(&root)
                 && let Some(counts) = self.count_thread(room, MessageId(root))?
             {
