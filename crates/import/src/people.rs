@@ -37,6 +37,8 @@ pub(crate) struct Person {
     pub(crate) created_at: Option<i64>,
     /// Whether they belong to the organization, and administer it.
     pub(crate) membership: Option<OrganizationRole>,
+    /// Whether the reader of the archive gives a new account a picture after this.
+    pub(crate) has_picture: bool,
 }
 
 /// What a person is here.
@@ -180,6 +182,11 @@ fn resolve(
         Some(account) => account.user,
         None => make(tx, origin, person, &email, invites)?,
     };
+    if is_new && person.has_picture {
+        let awaited = [(user.id.to_string(), user.id.0)];
+        let kind = eddyline_storage::ImportedKind::AwaitedPicture;
+        tx.imports().insert_records(origin, kind, &awaited)?;
+    }
     let records = [(person.id.clone(), user.id.0)];
     let kind = eddyline_storage::ImportedKind::User;
     tx.imports().insert_records(origin, kind, &records)?;

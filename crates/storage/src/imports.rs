@@ -12,7 +12,7 @@ use eddyline_model::{
 };
 use eddyline_portable::portable;
 
-use crate::areas::{Files, Imports, Rooms};
+use crate::areas::{Files, Imports, Rooms, Threads};
 use crate::backlog::Backlog;
 use crate::exports::ThreadOfRoom;
 use crate::find;
@@ -50,11 +50,17 @@ pub enum ImportedKind {
     Message(RoomId),
     /// A room of which everything was imported.
     CompleteRoom,
+    /// A room that an import of another program has made and not described yet.
+    UnfinishedRoom,
+    /// An account that was made and still lacks the picture of the archive, by its number.
+    AwaitedPicture,
 }
 
 impl ImportedKind {
     /// What records of users have as their kind.
     pub(crate) const USER: i16 = 0;
+    /// What records of accounts without their picture have.
+    pub(crate) const AWAITED_PICTURE: i16 = 5;
 
     fn columns(self) -> (i16, i64) {
         match self {
@@ -62,6 +68,8 @@ impl ImportedKind {
             Self::Room => (1, 0),
             Self::Message(room) => (2, room.0),
             Self::CompleteRoom => (3, 0),
+            Self::UnfinishedRoom => (4, 0),
+            Self::AwaitedPicture => (Self::AWAITED_PICTURE, 0),
         }
     }
 }
@@ -237,6 +245,36 @@ impl Imports<'_, Tx<'_>> {
                 .on_conflict_do_nothing()
                 .execute(c)?;
         }
+        Ok(())
+    }
+
+    /// Removes the note of a record, if there is one.
+    pub fn delete_record(
+        c: &mut Connection,
+        origin: &ImportOrigin,
+        kind: ImportedKind,
+        foreign: &str,
+    ) -> Result<()> {
+        let (kind, room) = kind.columns();
+        let key = (origin.organization.0, &origin.source, kind, room, foreign);
+        diesel::delete(imported_records::table.find(key)).execute(c)?;
+        Ok(())
+    }
+
+    /// Has the members of a room who have read everything up to `before` have read up to `end`.
+    fn advance_markers(
+        c: &mut Connection,
+        room: RoomId,
+        before: MessageId,
+        end: MessageId,
+    ) -> Result<()> {
+        let of_room = || room_members::table.filter(room_members::room_id.eq(room.0));
+        diesel::update(of_room().filter(room_members::read_up_to.ge(before.0)))
+            .set(room_members::read_up_to.eq(end.0))
+            .execute(c)?;
+        diesel::update(of_room().filter(room_members::inbox_read_up_to.ge(before.0)))
+            .set(room_members::inbox_read_up_to.eq(end.0))
+            .execute(c)?;
         Ok(())
     }
 
@@ -530,6 +568,9 @@ impl Imports<'_, Tx<'_>> {
     /// those of messages that they answer, where these are `new` as well. Gives the number before the
     /// first of them. The room must be locked.
     ///
+    /// The threads, the time of the last message and the markers of those who had read everything go
+    /// with the messages, so that an import that ends here leaves nothing to another one.
+    ///
     /// # Errors
     ///
     /// [`Error::Refused`] when the room is not there or has too many messages.
@@ -545,43 +586,72 @@ impl Imports<'_, Tx<'_>> {
         if count > MessageId::MAX.0 - base.0 {
             return Err(Error::Refused("a room has too many messages"));
         }
-        self.claim_numbers(room, MessageId(base.0 + count))?;
+        let end = MessageId(base.0 + count);
+        self.claim_numbers(room, end)?;
+        let mut threads = self.list_grown_threads(room, new)?;
         let mut messages = Vec::with_capacity(new.len());
         let mut records = Vec::with_capacity(new.len());
         for (imported, place, foreign) in new {
             let mut imported = imported.clone();
             let id = MessageId(base.0 + imported.message.id.0);
             place.apply(base, id, &mut imported.message);
+            imported.left = threads.add(&imported.message);
             records.extend(foreign.clone().map(|foreign| (foreign, id.0)));
             messages.push(imported);
         }
         self.insert_messages(room, &messages)?;
         self.insert_records(origin, ImportedKind::Message(room), &records)?;
+        let rows = threads.rows(room);
+        if !rows.is_empty() {
+            dialect!(self, put_threads, &rows)?;
+        }
+        if let Some(at) = messages.iter().map(|new| new.message.sent).max() {
+            self.set_last_message_at(room, at)?;
+        }
+        self.advance_markers(room, base, end)?;
         Ok(base)
     }
 
-    /// Counts the messages of some threads of the chat anew.
-    ///
-    /// # Errors
-    ///
-    /// As any query.
-    pub fn update_threads(&mut self, room: RoomId, roots: &[MessageId]) -> Result<()> {
-        let mut rows = Vec::with_capacity(roots.len());
+    /// The threads of a room that new messages answer, as they are now.
+    fn list_grown_threads(
+        &mut self,
+        room: RoomId,
+        new: &[(ImportedMessage, ImportedPlace, Option<String>)],
+    ) -> Result<GrownThreads> {
+        let roots: BTreeSet<i64> = new
+            .iter()
+            .filter_map(|(_, place, _)| match place {
+                ImportedPlace::Answers(root) => Some(root.0),
+                _ => None,
+            })
+            .collect();
+        let roots: Vec<i64> = roots.into_iter().collect();
+        let mut known = Threads(self.0).list_records_without_items(room, &roots)?;
         for root in roots {
-            let of_thread = self.list_of_thread(room, *root)?;
-            let Some((first, rest)) = of_thread.split_first() else {
-                continue;
-            };
-            let mut counts = ThreadCounts::begun_by(first.0, first.1);
-            for (event, sent) in rest {
-                counts.add(*event, *sent);
+            // A thread of the chat has no row before its first answer.
+            if !known.contains_key(&root)
+                && let Some(counts) = self.count_thread(room, MessageId(root))?
+            {
+                known.insert(root, ThreadRecord::chat(counts));
             }
-            rows.push(ThreadRecord::chat(counts).row(room.0, root.0));
         }
-        match rows.is_empty() {
-            true => Ok(()),
-            false => dialect!(self, put_threads, &rows),
+        Ok(GrownThreads {
+            known,
+            answered: BTreeSet::new(),
+        })
+    }
+
+    /// Counts the messages of a thread of the chat.
+    fn count_thread(&mut self, room: RoomId, root: MessageId) -> Result<Option<ThreadCounts>> {
+        let of_thread = self.list_of_thread(room, root)?;
+        let Some((first, rest)) = of_thread.split_first() else {
+            return Ok(None);
+        };
+        let mut counts = ThreadCounts::begun_by(first.0, first.1);
+        for (event, sent) in rest {
+            counts.add(*event, *sent);
         }
+        Ok(Some(counts))
     }
 
     /// Adds the threads of a room, each with the application of its source.
@@ -598,6 +668,36 @@ impl Imports<'_, Tx<'_>> {
             self.insert_thread(room, thread, *application)?;
         }
         Ok(())
+    }
+}
+
+/// Threads that grow by new messages, by the numbers of their first messages.
+struct GrownThreads {
+    known: HashMap<i64, ThreadRecord>,
+    answered: BTreeSet<i64>,
+}
+
+impl GrownThreads {
+    /// Counts a message, and gives how it leaves its thread, if that has or gets a row.
+    fn add(&mut self, message: &Message) -> Option<(ThreadCounts, Option<MessageId>)> {
+        let root = message.thread_root?;
+        if root == message.id {
+            let begun = ThreadCounts::begun_by(message.event, message.sent);
+            self.known.insert(root.0, ThreadRecord::chat(begun));
+            return None;
+        }
+        let thread = self.known.get_mut(&root.0)?;
+        thread.counts.add(message.event, message.sent);
+        self.answered.insert(root.0);
+        Some((thread.counts, thread.item_id.map(MessageId)))
+    }
+
+    /// The threads that were answered, as they are to be written.
+    fn rows(&self, room: RoomId) -> Vec<ThreadRow> {
+        let answered = self.answered.iter();
+        answered
+            .filter_map(|root| Some(self.known.get(root)?.row(room.0, *root)))
+            .collect()
     }
 }
 

@@ -123,6 +123,13 @@ impl Database {
         self.shared.cluster.run(&self.shared.name, sql)
     }
 
+    /// A command of `psql` that reads statements from its standard input, and answers each before it
+    /// reads the next.
+    #[must_use]
+    pub fn session(&self) -> Command {
+        self.shared.cluster.psql(&self.shared.name)
+    }
+
     /// Runs SQL in a transaction that stays open, with the locks it has taken, until the value is
     /// dropped. It may still wait for a lock when this returns.
     ///

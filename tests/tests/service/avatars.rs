@@ -35,7 +35,7 @@ async fn fetch(client: &Client, path: &str) -> RawResponse {
         .unwrap()
 }
 
-async fn upload(caller: &Caller, kind: &str, file: &[u8]) -> RawResponse {
+pub(crate) async fn upload(caller: &Caller, kind: &str, file: &[u8]) -> RawResponse {
     let path = format!("/users/{}/avatar", caller.id);
     caller
         .client

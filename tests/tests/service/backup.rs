@@ -65,8 +65,13 @@ impl Site {
         Self::new(backend, self.store.is_some()).expect("there was one before")
     }
 
-    fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.directory.path().join("data")
+    }
+
+    /// The database of PostgreSQL, where it is one.
+    pub(crate) fn database(&self) -> Option<&Database> {
+        self.database.as_ref()
     }
 
     /// The options that say where the files are.

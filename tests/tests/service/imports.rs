@@ -15,6 +15,7 @@ use crate::backup::{Site, last_line};
 
 mod flowdock;
 mod hostile;
+mod killed;
 mod mattermost;
 mod own;
 mod slack;

@@ -8,9 +8,10 @@ mod rooms;
 use std::path::Path;
 
 use eddyline_archive::{ExportReader, FlowRecord, OrganizationRecord, PersonRecord, ScopeKind};
-use eddyline_archive::{paths, verify};
-use eddyline_model::OrganizationId;
+use eddyline_archive::{PictureRecord, paths, verify};
 use eddyline_model::organizations::OrganizationRole;
+use eddyline_model::{OrganizationId, UserId};
+use eddyline_storage::{ImportedKind, Result as StoreResult, Tx};
 
 use self::content::Users;
 use crate::people::Person;
@@ -80,7 +81,7 @@ fn target_organization(
         let Some(id) = find_organization(reader, &name)? else {
             return Ok(None);
         };
-        let kind = eddyline_storage::ImportedKind::Room;
+        let kind = ImportedKind::Room;
         let origin = eddyline_storage::ImportOrigin {
             organization: id,
             source: organization::UNFINISHED.to_owned(),
@@ -120,11 +121,18 @@ impl OwnArchive {
             .map(|record| person(record, members.get(&record.number).copied()))
             .collect();
         let brought = work.resolve_people(&people)?;
+        // Also of accounts that an import which was interrupted has made.
+        let origin = work.origin.clone();
+        let awaited =
+            work.read(move |reader| reader.imports().list(&origin, ImportedKind::AwaitedPicture))?;
         let mut users = Users::new();
         for (record, brought) in records.iter().zip(&brought) {
-            users.extend(brought.user.map(|user| (record.number, user)));
-            if brought.is_new && !work.target.is_dry_run {
-                self.picture(work, record, brought.user)?;
+            let Some(user) = brought.user else {
+                continue;
+            };
+            users.insert(record.number, user);
+            if awaited.contains_key(&user.to_string()) && !work.target.is_dry_run {
+                self.picture(work, record, user)?;
             }
         }
         Ok(users)
@@ -161,33 +169,53 @@ impl OwnArchive {
             .collect()
     }
 
-    /// Gives a new account the picture that the person had uploaded.
+    /// Gives a new account the picture that the person had uploaded, unless its user was faster.
     fn picture(
         &self,
         work: &mut ImportWork<'_>,
         record: &PersonRecord,
-        user: Option<eddyline_model::UserId>,
+        user: UserId,
     ) -> Result<()> {
-        let (Some(picture), Some(user)) = (&record.picture, user) else {
-            return Ok(());
-        };
-        let is_picture = ["image/png", "image/jpeg"].contains(&picture.content_type.as_str());
         let mut bytes = Vec::new();
-        let entry = self.reader.open_entry(&paths::file(&picture.sha256.0));
-        if let (Ok(mut entry), true, true) = (entry, is_picture, picture.size <= MAX_PICTURE) {
-            std::io::Read::read_to_end(&mut entry, &mut bytes)?;
-        }
-        if bytes.is_empty() {
+        let content_type = match &record.picture {
+            Some(picture) => {
+                let entry = self.reader.open_entry(&paths::file(&picture.sha256.0));
+                if let (Ok(mut entry), true) = (entry, is_kept_picture(picture)) {
+                    std::io::Read::read_to_end(&mut entry, &mut bytes)?;
+                }
+                picture.content_type.clone()
+            }
+            None => String::new(),
+        };
+        let is_left_out = bytes.is_empty();
+        let origin = work.origin.clone();
+        work.write(move |tx| {
+            if !is_left_out && !has_picture(tx, user)? {
+                let name = eddyline_random::hex::<16>();
+                tx.users().set_avatar(user, &name, &content_type, &bytes)?;
+            }
+            let kind = ImportedKind::AwaitedPicture;
+            tx.imports().delete_record(&origin, kind, &user.to_string())
+        })?;
+        if is_left_out {
             let who = record.email.clone().unwrap_or_default();
             work.report.leave_out(LeftOutKind::Picture, who);
-            return Ok(());
         }
-        let content_type = picture.content_type.clone();
-        work.write(move |tx| {
-            let name = eddyline_random::hex::<16>();
-            tx.users().set_avatar(user, &name, &content_type, &bytes)
-        })
+        Ok(())
     }
+}
+
+fn is_kept_picture(picture: &PictureRecord) -> bool {
+    ["image/png", "image/jpeg"].contains(&picture.content_type.as_str())
+        && picture.size <= MAX_PICTURE
+}
+
+fn has_picture(tx: &mut Tx<'_>, user: UserId) -> StoreResult<bool> {
+    let Some(found) = tx.users().find(user)? else {
+        return Ok(true);
+    };
+    let known = tx.users().find_avatar(&found.avatar)?;
+    Ok(known.is_some_and(|known| known.uploaded))
 }
 
 fn person(record: &PersonRecord, membership: Option<OrganizationRole>) -> Person {
@@ -203,5 +231,6 @@ fn person(record: &PersonRecord, membership: Option<OrganizationRole>) -> Person
         is_proved: record.email_proved,
         created_at: Some(record.created_at),
         membership,
+        has_picture: record.picture.is_some(),
     }
 }

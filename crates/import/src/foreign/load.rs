@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use eddyline_model::flows::{AccessMode, Flow};
 use eddyline_model::log::Control;
-use eddyline_model::messages::{Author, Message, MessageKind, ThreadCounts};
+use eddyline_model::messages::{Author, Message, MessageKind};
 use eddyline_model::names::{nick_key, parameterized_candidates};
 use eddyline_model::reactions::Emoji;
 use eddyline_model::tags::{self, Context, Roster};
-use eddyline_model::{FlowId, MessageId, RoomId, Timestamp, UserId};
+use eddyline_model::{FlowId, MessageId, RoomId, UserId};
 use eddyline_storage::{
     ImportedKind, ImportedMember, ImportedMessage, ImportedPlace, NewFlowRow,
     Result as StoreResult, Tx,
@@ -21,7 +21,7 @@ use crate::people::BroughtIn;
 use crate::target::ImportWork;
 use crate::{Error, LeftOutKind, Result, people, texts};
 
-/// How many messages one transaction writes, and how many threads it counts anew.
+/// How many messages one transaction writes.
 const MESSAGES: usize = 250;
 /// Into how many messages the text of one of the archive is cut at most, and how many files it has:
 /// what it comes to is written in one transaction.
@@ -38,12 +38,20 @@ pub(crate) fn load(
     let ids = foreign.people.iter().map(|person| person.id.clone());
     let people: HashMap<String, BroughtIn> = ids.zip(brought).collect();
     let origin = work.origin.clone();
-    let known = work.read(move |reader| reader.imports().list(&origin, ImportedKind::Room))?;
+    let (known, unfinished) = work.read(move |reader| {
+        Ok((
+            reader.imports().list(&origin, ImportedKind::Room)?,
+            reader
+                .imports()
+                .list(&origin, ImportedKind::UnfinishedRoom)?,
+        ))
+    })?;
     let mut loading = Loading {
         work,
         foreign,
         people: &people,
         known,
+        unfinished,
         entries,
         room: None,
     };
@@ -97,17 +105,18 @@ struct OpenRoom {
     /// What waits in the batch, by what the archive calls it: its place.
     waiting: HashMap<String, i64>,
     batch: Vec<(ImportedMessage, ImportedPlace, Option<String>)>,
-    /// The counts of threads that began in this import, by the number of the first message or its
-    /// place in the batch.
-    counts: HashMap<String, ThreadCounts>,
-    answered: HashSet<i64>,
     /// What answers are in whose thread: an answer to an answer is in the same.
     roots: HashMap<String, String>,
     authors: HashSet<UserId>,
-    is_new: bool,
-    /// The last message before the import.
-    before: i64,
-    last_at: Option<Timestamp>,
+    /// Whether an import has made it and not described it yet.
+    is_unfinished: bool,
+}
+
+impl OpenRoom {
+    /// Whether a message is here, or waits in the batch.
+    fn has(&self, message: &str) -> bool {
+        self.numbers.contains_key(message) || self.waiting.contains_key(message)
+    }
 }
 
 struct Loading<'l, 'w> {
@@ -115,6 +124,8 @@ struct Loading<'l, 'w> {
     foreign: &'l Foreign,
     people: &'l HashMap<String, BroughtIn>,
     known: HashMap<String, i64>,
+    /// Rooms that an import which was interrupted has made.
+    unfinished: HashMap<String, i64>,
     entries: &'l mut dyn Entries,
     room: Option<OpenRoom>,
 }
@@ -157,16 +168,12 @@ impl Loading<'_, '_> {
             None if self.work.target.is_dry_run => Some(RoomId(0)),
             None => self.make(foreign, pair)?,
         };
-        let (mut numbers, mut before) = (HashMap::new(), 0);
+        let mut numbers = HashMap::new();
         if let Some(room) = room {
             let origin = self.work.origin.clone();
-            (numbers, before) = self.work.read(move |reader| {
-                let numbers = reader
-                    .imports()
-                    .list(&origin, ImportedKind::Message(room))?;
-                let end = reader.rooms().find_last_message_id(room)?;
-                Ok((numbers, end.map_or(0, |end| end.0)))
-            })?;
+            numbers = self
+                .work
+                .read(move |reader| reader.imports().list(&origin, ImportedKind::Message(room)))?;
             if known.is_none() {
                 match pair {
                     Some(_) => self.work.report.conversations += 1,
@@ -182,13 +189,9 @@ impl Loading<'_, '_> {
             numbers,
             waiting: HashMap::new(),
             batch: Vec::new(),
-            counts: HashMap::new(),
-            answered: HashSet::new(),
             roots: HashMap::new(),
             authors: HashSet::new(),
-            is_new: known.is_none(),
-            before,
-            last_at: None,
+            is_unfinished: known.is_none() || self.unfinished.contains_key(&foreign.id),
         });
         Ok(())
     }
@@ -224,8 +227,9 @@ impl Loading<'_, '_> {
                 None => make_flow(tx, origin.organization, &name, &foreign, creator)?,
             };
             let records = [(foreign.id.clone(), made.0.0)];
-            tx.imports()
-                .insert_records(&origin, ImportedKind::Room, &records)?;
+            for kind in [ImportedKind::Room, ImportedKind::UnfinishedRoom] {
+                tx.imports().insert_records(&origin, kind, &records)?;
+            }
             Ok(Some(made))
         })?;
         let Some((room, is_renamed)) = made else {
@@ -249,25 +253,25 @@ impl Loading<'_, '_> {
             self.work.report.leave_out(LeftOutKind::Conversation, which);
             return Ok(());
         }
-        if room.numbers.contains_key(&message.id) || room.waiting.contains_key(&message.id) {
+        let root = match (&message.answers, room.pair) {
+            (Some(root), None) if *root != message.id => Some(room.roots.get(root).unwrap_or(root)),
+            _ => None,
+        };
+        let is_missing = root.is_some_and(|root| !room.has(root));
+        let root = root.filter(|_| !is_missing).cloned();
+        if let Some(root) = &root {
+            room.roots.insert(message.id.clone(), root.clone());
+        }
+        if room.has(&message.id) {
+            // An import that was interrupted may have added it, and not noted its author.
+            room.authors.extend(author);
             self.work.report.known_messages += 1;
             return Ok(());
         }
-        let root = match (&message.answers, room.pair) {
-            (Some(root), None) if *root != message.id => {
-                let root = room.roots.get(root).unwrap_or(root);
-                let is_there = room.numbers.contains_key(root) || room.waiting.contains_key(root);
-                if !is_there {
-                    self.work
-                        .report
-                        .leave_out(LeftOutKind::MissingParent, message.id.clone());
-                }
-                is_there.then(|| root.clone())
-            }
-            _ => None,
-        };
-        if let Some(root) = &root {
-            room.roots.insert(message.id.clone(), root.clone());
+        if is_missing {
+            self.work
+                .report
+                .leave_out(LeftOutKind::MissingParent, message.id.clone());
         }
         let mut parts = self.texts(message);
         let files = self.files(message)?;
@@ -324,28 +328,12 @@ impl Loading<'_, '_> {
             (_, Some(_)) => ImportedPlace::Unthreaded,
             (None, None) => ImportedPlace::StartsThread,
             (Some(root), None) => match room.numbers.get(root) {
-                Some(number) => {
-                    room.answered.insert(*number);
-                    ImportedPlace::Answers(MessageId(*number))
-                }
+                Some(number) => ImportedPlace::Answers(MessageId(*number)),
                 None => {
                     let waiting = room.waiting.get(root).copied().unwrap_or(place_in_batch);
                     ImportedPlace::AnswersNew(MessageId(waiting))
                 }
             },
-        };
-        let left = match root {
-            Some(root) => room.counts.get_mut(root).map(|counts| {
-                counts.add(said.event, sent);
-                (*counts, None)
-            }),
-            None => {
-                if is_first && room.pair.is_none() {
-                    let begun = ThreadCounts::begun_by(said.event, sent);
-                    room.counts.insert(message.id.clone(), begun);
-                }
-                None
-            }
         };
         let name = message.author_name.as_deref().map(texts::external_name);
         let author = match said.author {
@@ -381,7 +369,6 @@ impl Loading<'_, '_> {
                 false => one,
             });
         self.work.report.reactions += said.reactions.len() as u64;
-        room.last_at = room.last_at.max(Some(sent));
         let imported = ImportedMessage {
             message: Message {
                 room: room.room.unwrap_or(RoomId(0)),
@@ -398,7 +385,7 @@ impl Loading<'_, '_> {
                 parent: None,
                 to,
             },
-            left,
+            left: None,
             files: said.file.into_iter().collect(),
             reactions: said.reactions,
         };
@@ -555,11 +542,6 @@ impl Loading<'_, '_> {
             })?;
         }
         self.work.uploads.note_taken();
-        for (_, place, _) in batch.iter() {
-            if let ImportedPlace::AnswersNew(place) = place {
-                room.answered.insert(base.0 + place.0);
-            }
-        }
         let placed = waiting
             .into_iter()
             .map(|(foreign, place)| (foreign, base.0 + place));
@@ -569,7 +551,7 @@ impl Loading<'_, '_> {
         Ok(())
     }
 
-    /// Ends a room: counts its threads, and shows it to its members.
+    /// Ends a room: describes it, and shows it to its members.
     fn close(&mut self) -> Result<()> {
         let Some(mut room) = self.room.take() else {
             return Ok(());
@@ -578,13 +560,6 @@ impl Loading<'_, '_> {
         let Some(id) = room.room.filter(|_| !self.work.target.is_dry_run) else {
             return Ok(());
         };
-        let mut answered: Vec<MessageId> = room.answered.iter().copied().map(MessageId).collect();
-        answered.sort_unstable();
-        for part in answered.chunks(MESSAGES) {
-            let part = part.to_vec();
-            self.work
-                .write(move |tx| tx.imports().update_threads(id, &part))?;
-        }
         let foreign = &self.foreign.rooms[room.place];
         let members: Vec<UserId> = foreign
             .members
@@ -608,23 +583,21 @@ impl Loading<'_, '_> {
                 Some((known.user?, known.names.0.clone(), known.names.1.clone()))
             }));
         }
-        let (pair, before, is_new, last_at) = (room.pair, room.before, room.is_new, room.last_at);
-        let foreign = foreign.clone();
+        let (pair, is_unfinished) = (room.pair, room.is_unfinished);
+        let (origin, foreign) = (self.work.origin.clone(), foreign.clone());
         self.work.write(move |tx| {
             tx.rooms().lock(id)?;
-            if let Some(at) = last_at {
-                tx.imports().set_last_message_at(id, at)?;
-            }
-            show(tx, id, &members, before, pair.is_none())?;
+            show(tx, id, &members, pair.is_none())?;
             tx.imports().insert_former(id, &former)?;
             if pair.is_none() {
                 tx.rooms().advance_access(id)?;
-                if is_new {
+                if is_unfinished {
                     describe_flow(tx, id, &foreign)?;
                 }
                 tx.record_event(Control::FlowChange { room: id });
             }
-            Ok(())
+            let kind = ImportedKind::UnfinishedRoom;
+            tx.imports().delete_record(&origin, kind, &foreign.id)
         })
     }
 }
@@ -647,40 +620,25 @@ fn is_of_data(error: &std::io::Error) -> bool {
     )
 }
 
-/// Makes members of users, who have read everything. Those who are members already have read it if
-/// they had read all before.
-fn show(
-    tx: &mut Tx<'_>,
-    room: RoomId,
-    users: &[UserId],
-    before: i64,
-    is_flow: bool,
-) -> StoreResult<()> {
+/// Makes members of users, who have read everything. Those who are members already stay as they are.
+fn show(tx: &mut Tx<'_>, room: RoomId, users: &[UserId], is_flow: bool) -> StoreResult<()> {
     let end = tx
         .rooms()
         .find_last_message_id(room)?
         .unwrap_or(MessageId(0));
     let mut members = Vec::with_capacity(users.len());
     for user in users {
-        let known = tx.members().find(room, *user)?;
-        let read = |marker: MessageId| if marker.0 >= before { end } else { marker };
-        members.push(match &known {
-            Some(known) => ImportedMember {
-                user: *user,
-                open: known.open,
-                blocked: known.blocked,
-                read_up_to: read(known.read_up_to),
-                inbox_read_up_to: read(known.inbox_read_up_to),
-            },
-            None => ImportedMember {
-                user: *user,
-                open: is_flow,
-                blocked: false,
-                read_up_to: end,
-                inbox_read_up_to: end,
-            },
+        if tx.members().find(room, *user)?.is_some() {
+            continue;
+        }
+        members.push(ImportedMember {
+            user: *user,
+            open: is_flow,
+            blocked: false,
+            read_up_to: end,
+            inbox_read_up_to: end,
         });
-        if known.is_none() && is_flow {
+        if is_flow {
             let user = *user;
             tx.record_event(Control::FlowAdd { room, user });
         }

@@ -8,7 +8,7 @@ use eddyline_tests::{Acme, Server};
 
 /// Adds what few flows have: a source with an item, the flow's own token, an edit, reactions, a
 /// group, a former member, and names that the organization had.
-async fn enrich(server: &Server, acme: &Acme) {
+pub(super) async fn enrich(server: &Server, acme: &Acme) {
     let (ada, ben) = (&acme.ada, &acme.ben);
     let robot = block_in_place(|| server.robot("acme", &[]));
     let source = Source::of(&robot, ben, "acme/main", "Tickets").await;
