@@ -73,6 +73,11 @@ fn the_standby_is_as_the_server() {
         lines(UNIT),
         lines("deploy/systemd/eddyline-standby.service"),
     );
+    // Without it the start of the second process makes the sockets of the first one blocking.
+    assert!(
+        server.contains(&"NonBlocking=true".to_owned()),
+        "{server:?}"
+    );
     let only = |one: &[String], other: &[String]| -> Vec<String> {
         let lines = one.iter().filter(|line| !other.contains(line));
         lines.cloned().collect()
