@@ -271,6 +271,112 @@ You need not do anything.
     }
 }
 
+/// What a mail about a rule of retention says to an administrator of the organization.
+#[derive(Clone, Copy)]
+pub struct RetentionMail<'a> {
+    /// The address of the administrator.
+    pub to: &'a str,
+    /// The organization.
+    pub organization_name: &'a str,
+    /// The flow that the rule is for; `None` where it is for all flows without a rule of their own.
+    pub flow_name: Option<&'a str>,
+    /// The user who set or cancelled it.
+    pub user_name: &'a str,
+    /// The address of the page about it.
+    pub link: &'a str,
+}
+
+impl RetentionMail<'_> {
+    /// What the rule is for, over two lines.
+    fn place(&self) -> String {
+        let organization = one_line(self.organization_name, LONG);
+        match self.flow_name {
+            Some(flow) => format!(
+                "the flow \"{}\"\nof the organization \"{organization}\"",
+                one_line(flow, LONG)
+            ),
+            None => format!("the flows of\nthe organization \"{organization}\""),
+        }
+    }
+
+    fn message(&self, id: String, subject: &str, text: String) -> MailMessage {
+        let organization = one_line(self.organization_name, SHORT);
+        MailMessage {
+            to: self.to.to_owned(),
+            to_name: None,
+            subject: format!("{organization}: {subject}"),
+            text,
+            id,
+        }
+    }
+}
+
+/// To an administrator of an organization where messages will be kept for a shorter time from a day
+/// on, in UTC: for so many days, or with `None` as the rule of the organization says.
+pub fn retention_set(
+    id: impl Into<String>,
+    rule: &RetentionMail<'_>,
+    days: Option<u32>,
+    day: &str,
+) -> MailMessage {
+    let user = one_line(rule.user_name, LONG);
+    let change = match days {
+        Some(1) => {
+            format!("From {day} (UTC) on, messages older than 1 day will be deleted there")
+        }
+        Some(days) => {
+            format!("From {day} (UTC) on, messages older than {days} days will be deleted there")
+        }
+        None => format!(
+            "From {day} (UTC) on, the flow has no rule of its own. Messages older than
+the rule of the organization says will be deleted there"
+        ),
+    };
+    let text = format!(
+        "Hello,
+
+{user} set for how long messages are kept in
+{}
+on Eddyline, which you administer.
+
+{change},
+with their files. They cannot be brought back.
+
+Until then each of its administrators can cancel that on this page:
+
+{}
+
+If the rule is right, you need not do anything.
+",
+        rule.place(),
+        rule.link
+    );
+    let subject = format!("messages will be deleted from {day} on");
+    rule.message(id.into(), &subject, text)
+}
+
+/// To an administrator of an organization where such a rule was cancelled before its day.
+pub fn retention_cancelled(id: impl Into<String>, rule: &RetentionMail<'_>) -> MailMessage {
+    let user = one_line(rule.user_name, LONG);
+    let text = format!(
+        "Hello,
+
+{user} cancelled a rule for how long messages are kept in
+{}
+on Eddyline, which you administer.
+
+It had not applied yet. This page says for how long they are kept:
+
+{}
+
+You need not do anything.
+",
+        rule.place(),
+        rule.link
+    );
+    rule.message(id.into(), "a rule of retention was cancelled", text)
+}
+
 /// What somebody adds in their own words, each line marked as theirs; ends with an empty line.
 fn quotation(name: &str, words: &str) -> String {
     let words = words.trim();

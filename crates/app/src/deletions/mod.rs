@@ -7,7 +7,6 @@
 
 mod cancel;
 mod carry_out;
-mod mails;
 mod own;
 mod request;
 
