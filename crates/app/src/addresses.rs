@@ -88,12 +88,6 @@ impl Addresses {
         format!("{}/deletion", self.organization_page(organization))
     }
 
-    /// The page on which administrators of an organization set for how long messages are kept.
-    #[must_use]
-    pub fn retention_page(&self, organization: &Organization) -> String {
-        format!("{}/retention", self.organization_page(organization))
-    }
-
     /// Where one joins a flow, if it can be joined by a link.
     #[must_use]
     pub fn join(&self, flow: &Flow) -> Option<String> {
@@ -125,10 +119,7 @@ impl Addresses {
             Purpose::EmailChange(_) => "email",
             Purpose::SignIn(_) => "sign-in",
             // Their mails lead to pages for those who are signed in.
-            Purpose::DeletionRequest(_)
-            | Purpose::DeletionCancel(_)
-            | Purpose::RetentionChange(_)
-            | Purpose::RetentionCancel(_) => "app",
+            Purpose::DeletionRequest(_) | Purpose::DeletionCancel(_) => "app",
         };
         format!("{}/{kind}/{}", self.web, secret.expose())
     }

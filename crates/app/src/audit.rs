@@ -7,7 +7,6 @@ use eddyline_model::audit::{
     AuditAction, AuditEntry, AuditFilter, AuditRange, AuditRecord, AuditTarget, actor,
 };
 use eddyline_model::flows::Flow;
-use eddyline_model::retention::RetentionPeriod;
 use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 use eddyline_wire::NamedRecord;
@@ -99,15 +98,6 @@ pub(crate) fn differences(fields: &[(&str, Value, Value)]) -> Value {
     changed
         .map(|(name, before, after)| ((*name).to_owned(), json!([before, after])))
         .collect()
-}
-
-/// A period as details of records have it.
-pub(crate) fn period_detail(period: Option<RetentionPeriod>) -> Value {
-    match period {
-        None => Value::Null,
-        Some(RetentionPeriod::Forever) => json!("forever"),
-        Some(RetentionPeriod::Days(days)) => json!(days),
-    }
 }
 
 /// The records that a filter wants, with the names of their users.

@@ -12,7 +12,6 @@ mod accounts;
 mod action_message;
 mod actor;
 mod addresses;
-mod administrator_mails;
 mod audit;
 mod audit_destination;
 mod audit_export;
@@ -141,12 +140,10 @@ pub use oauth::{
 };
 pub use operator::{
     ErasedUser, FlowToken, HeldItem, HoldName, NewFlow, NewOrganization, NewPerson, Operator,
-    OrganizationChanges, OrganizationDetails, Provisioning, RetentionItem, RetentionName,
-    UserDetails,
+    OrganizationChanges, OrganizationDetails, Provisioning, RetentionName, UserDetails,
 };
 pub use organizations::{
-    ExpectedToken, ExplainedRecords, KeptFlow, KeptMessages, KeptRules, NamedRule, Organizations,
-    OwnOrganization, ScimDetails,
+    ExpectedToken, ExplainedRecords, Organizations, OwnOrganization, ScimDetails,
 };
 pub use page_frame::PageFrame;
 pub use pictures::{OutsidePicture, Pictures};
@@ -291,7 +288,7 @@ impl Areas {
             avatars: Avatars::new(core.clone(), unpacking.clone()),
             pictures: Pictures::new(core.clone(), unpacking),
             users: Users::new(core.clone(), accounts.clone(), mail.clone()),
-            organizations: Organizations::new(core.clone(), accounts.clone(), mail.clone()),
+            organizations: Organizations::new(core.clone(), accounts.clone()),
             groups: Groups::new(core.clone()),
             notifications: Notifications::new(core.clone(), push_key),
             flows: Flows::new(core.clone(), rooms.clone(), presence.clone()),

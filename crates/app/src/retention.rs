@@ -97,7 +97,7 @@ impl Retention {
             .core
             .store()
             .read(|reader| reader.retention().list_rules());
-        Ok(!rules.await?.is_empty() && self.core.claim(DUE, EVERY_MILLIS).await?)
+        Ok(!rules.await?.0.is_empty() && self.core.claim(DUE, EVERY_MILLIS).await?)
     }
 
     /// Deletes all messages that have expired, with their files, but for those that a legal hold
@@ -117,7 +117,7 @@ impl Retention {
             .await?;
         let mut applied = AppliedRetention::default();
         for (room, organization) in flows {
-            let period = rules.of_flow(room, organization, self.core.now());
+            let period = rules.of_flow(room, organization);
             applied.add(
                 self.apply_to(room, period, !imported.contains(&room))
                     .await?,
@@ -206,11 +206,11 @@ fn delete_expired(
     let Some(place) = tx.retention().find_room(room)? else {
         return Ok(applied);
     };
-    let now = tx.now();
     let period = match &place {
-        RoomUnderHold::Flow(room, organization) => rules.of_flow(*room, *organization, now),
+        RoomUnderHold::Flow(room, organization) => rules.of_flow(*room, *organization),
         RoomUnderHold::Private(..) => rules.of_private(),
     };
+    let now = tx.now();
     for id in batch {
         let Some(message) = tx.messages().find_of_any_kind(room, *id)? else {
             continue;

@@ -138,7 +138,6 @@ actions! {
     UserDeletionRequest "user.deletion_request" "The deletion of a user was requested; the user is inactive until then.",
     UserDeletionCancel "user.deletion_cancel" "The deletion of a user was cancelled.",
     RetentionSet "retention.set" "A rule of retention was set or taken back.",
-    RetentionCancel "retention.cancel" "A rule of retention that was pending was cancelled.",
     HoldPlace "hold.place" "A legal hold was placed.",
     HoldRelease "hold.release" "A legal hold was released.",
     DataExport "data.export" "Data was exported.",

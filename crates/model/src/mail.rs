@@ -25,11 +25,6 @@ pub enum Purpose {
     DeletionRequest(OrganizationId),
     /// The deletion of an organization was cancelled. Its mails have no secret link.
     DeletionCancel(OrganizationId),
-    /// An administrator of an organization set that messages are kept for a shorter time. Its mails
-    /// have no secret link.
-    RetentionChange(OrganizationId),
-    /// Such a rule was cancelled before it applied. Its mails have no secret link.
-    RetentionCancel(OrganizationId),
 }
 
 /// A mail that waits to be sent.
@@ -42,7 +37,7 @@ pub struct QueuedMail {
     /// The address it goes to.
     pub recipient: String,
     /// What it says beside: of a change of address the new one, of a cancelled deletion who cancelled
-    /// it, in the words of the audit log, and of a rule of retention what it is, as JSON.
+    /// it, in the words of the audit log.
     pub detail: Option<String>,
     /// How often sending it was tried, the attempt counted for which it was taken.
     pub attempts: i64,
@@ -74,8 +69,6 @@ pub enum MailKind {
     Account,
     /// Mail to administrators about the deletion of their organization.
     Deletion,
-    /// Mail to administrators about rules of retention.
-    Retention,
 }
 
 /// How much mail is allowed; 0 for any number.

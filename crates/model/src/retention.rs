@@ -1,8 +1,7 @@
 //! How long messages are kept, and what a legal hold keeps from being deleted.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::deletion::GracePeriod;
 use crate::{OrganizationId, RoomId, Timestamp, UserId};
 
 /// The most days for which messages can be kept; more are for ever.
@@ -55,16 +54,6 @@ impl RetentionPeriod {
         }
     }
 
-    /// Whether messages are kept for as long as by the other period, or longer.
-    #[must_use]
-    pub fn keeps_as_long_as(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Forever, _) => true,
-            (Self::Days(_), Self::Forever) => false,
-            (Self::Days(days), Self::Days(others)) => days >= others,
-        }
-    }
-
     /// Whether a message that was sent then has expired now. At the limit itself it has not.
     #[must_use]
     pub fn has_expired(self, sent: Timestamp, now: Timestamp) -> bool {
@@ -86,176 +75,31 @@ pub enum RetentionScope {
     Private,
 }
 
-/// What administrators set for their organization or a flow of it, which applies from a time on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AdministratorRule {
-    /// For how long messages are kept; `None` where there is no rule from then on.
-    pub period: Option<RetentionPeriod>,
-    /// Who set it.
-    pub set_by: UserId,
-    /// When it was set.
-    pub set_at: Timestamp,
-    /// From when on it applies.
-    pub applies_at: Timestamp,
-}
-
 /// The rules of retention. Where there is none, messages are kept for ever.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RetentionRules {
-    /// Those of operators. They apply at once, and go before those of administrators.
-    pub of_operators: BTreeMap<RetentionScope, RetentionPeriod>,
-    /// Those of administrators, in the order in which they apply: one that is in force, and one that
-    /// is pending. There are none for private conversations.
-    pub of_administrators: BTreeMap<RetentionScope, Vec<AdministratorRule>>,
-}
+pub struct RetentionRules(pub Vec<(RetentionScope, RetentionPeriod)>);
 
 impl RetentionRules {
-    /// Whether there are none.
+    /// The rule that holds for exactly this.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.of_operators.is_empty() && self.of_administrators.is_empty()
+    pub fn of(&self, scope: RetentionScope) -> Option<RetentionPeriod> {
+        let mut rules = self.0.iter();
+        rules.find(|(of, _)| *of == scope).map(|(_, rule)| *rule)
     }
 
-    /// What administrators set for exactly this, as it is in force at this time.
+    /// How long the messages of a flow are kept: its own rule goes before that of its organization.
     #[must_use]
-    pub fn in_force(&self, scope: RetentionScope, at: Timestamp) -> Option<AdministratorRule> {
-        let mut rules = self.of_administrators.get(&scope)?.iter();
-        let latest = rules.rfind(|rule| rule.applies_at <= at)?;
-        latest.period.is_some().then_some(*latest)
-    }
-
-    /// What administrators set for exactly this, and applies later.
-    #[must_use]
-    pub fn pending(&self, scope: RetentionScope, at: Timestamp) -> Option<AdministratorRule> {
-        let mut rules = self.of_administrators.get(&scope)?.iter();
-        rules.rfind(|rule| rule.applies_at > at).copied()
-    }
-
-    /// The rule of an operator that goes before what administrators set for this: a rule for an
-    /// organization goes before those of its administrators for its flows.
-    #[must_use]
-    pub fn of_operator(
-        &self,
-        scope: RetentionScope,
-        organization: OrganizationId,
-    ) -> Option<RetentionPeriod> {
-        let of_organization = RetentionScope::Organization(organization);
-        let found = self.of_operators.get(&scope);
-        found
-            .or_else(|| self.of_operators.get(&of_organization))
-            .copied()
-    }
-
-    /// How long the messages of a flow are kept at this time: its own rule goes before that of its
-    /// organization, and rules of operators go before those of administrators.
-    #[must_use]
-    pub fn of_flow(
-        &self,
-        room: RoomId,
-        organization: OrganizationId,
-        at: Timestamp,
-    ) -> RetentionPeriod {
-        let flow = RetentionScope::Flow(room);
-        self.of_operator(flow, organization)
-            .unwrap_or_else(|| self.by_administrators(flow, organization, at))
-    }
-
-    fn by_administrators(
-        &self,
-        scope: RetentionScope,
-        organization: OrganizationId,
-        at: Timestamp,
-    ) -> RetentionPeriod {
-        let of_organization = RetentionScope::Organization(organization);
-        self.in_force(scope, at)
-            .or_else(|| self.in_force(of_organization, at))
-            .and_then(|rule| rule.period)
+    pub fn of_flow(&self, room: RoomId, organization: OrganizationId) -> RetentionPeriod {
+        self.of(RetentionScope::Flow(room))
+            .or_else(|| self.of(RetentionScope::Organization(organization)))
             .unwrap_or(RetentionPeriod::Forever)
     }
 
     /// How long private messages are kept.
     #[must_use]
     pub fn of_private(&self) -> RetentionPeriod {
-        let rule = self.of_operators.get(&RetentionScope::Private);
-        rule.copied().unwrap_or(RetentionPeriod::Forever)
-    }
-
-    /// From when on a rule applies that administrators set now for their organization or a flow of
-    /// it: at once where messages are kept as long as without it, else after the grace time. A rule
-    /// for a flow applies as soon as a pending one of the organization would keep less.
-    ///
-    /// What is pending for the same does not count, since the new rule takes its place.
-    #[must_use]
-    pub fn applies_at(
-        &self,
-        scope: RetentionScope,
-        organization: OrganizationId,
-        period: Option<RetentionPeriod>,
-        (now, grace): (Timestamp, GracePeriod),
-    ) -> Timestamp {
-        let mut before = self.clone();
-        if let Some(rules) = before.of_administrators.get_mut(&scope) {
-            rules.retain(|rule| rule.applies_at <= now);
-        }
-        let whole = RetentionScope::Organization(organization);
-        let keeps_less = |at: Timestamp| {
-            let without = before.by_administrators(scope, organization, at);
-            let with = period.unwrap_or_else(|| match scope == whole {
-                true => RetentionPeriod::Forever,
-                false => before.by_administrators(whole, organization, at),
-            });
-            !with.keeps_as_long_as(without)
-        };
-        let end = grace.after(now);
-        let change = before.pending(whole, now).map(|rule| rule.applies_at);
-        let change = change.filter(|at| *at < end);
-        match (change, keeps_less(now)) {
-            (Some(at), _) if keeps_less(at) => end,
-            (_, false) => now,
-            (Some(at), true) => at,
-            (None, true) => end,
-        }
-    }
-
-    /// The rules for this after administrators have set one now: the one that is in force until the
-    /// new one applies, and the new one.
-    #[must_use]
-    pub fn with(
-        &self,
-        scope: RetentionScope,
-        rule: AdministratorRule,
-        now: Timestamp,
-    ) -> Vec<AdministratorRule> {
-        let before = self.in_force(scope, now);
-        let kept = before.filter(|_| rule.applies_at > now);
-        let new = (kept.is_some() || rule.period.is_some()).then_some(rule);
-        kept.into_iter().chain(new).collect()
-    }
-
-    /// The pending rules for flows after that of their organization has changed: one that applied
-    /// early, since the organization would have kept less, waits for the whole grace time.
-    #[must_use]
-    pub fn postponed(
-        &self,
-        flows: &[RoomId],
-        (now, grace): (Timestamp, GracePeriod),
-    ) -> Vec<(RetentionScope, Vec<AdministratorRule>)> {
-        let early = |rule: &AdministratorRule| {
-            rule.applies_at > now && rule.applies_at < grace.after(rule.set_at)
-        };
-        let scopes = flows.iter().map(|room| RetentionScope::Flow(*room));
-        let found = scopes.filter_map(|scope| Some((scope, self.of_administrators.get(&scope)?)));
-        let found = found.filter(|(_, rules)| rules.iter().any(early));
-        let later = |rule: &AdministratorRule| match early(rule) {
-            true => AdministratorRule {
-                applies_at: grace.after(rule.set_at),
-                ..*rule
-            },
-            false => *rule,
-        };
-        found
-            .map(|(scope, rules)| (scope, rules.iter().map(later).collect()))
-            .collect()
+        self.of(RetentionScope::Private)
+            .unwrap_or(RetentionPeriod::Forever)
     }
 }
 
@@ -361,173 +205,19 @@ mod tests {
         assert!(RetentionPeriod::days(u32::MAX).is_err());
     }
 
-    const WHOLE: RetentionScope = RetentionScope::Organization(ACME);
-    const FLOW: RetentionScope = RetentionScope::Flow(MAIN);
-    const ADA: UserId = UserId(7);
-    const GRACE: GracePeriod = GracePeriod::DEFAULT;
-
-    fn days(days: u32) -> Option<RetentionPeriod> {
-        Some(RetentionPeriod::Days(days))
-    }
-
-    fn in_days(days: i64) -> Timestamp {
-        NOW.plus_millis(days * DAY_MILLIS)
-    }
-
-    fn rule(period: Option<RetentionPeriod>, applies_at: Timestamp) -> AdministratorRule {
-        AdministratorRule {
-            period,
-            set_by: ADA,
-            set_at: NOW,
-            applies_at,
-        }
-    }
-
-    fn rules(of: &[(RetentionScope, AdministratorRule)]) -> RetentionRules {
-        let mut rules = RetentionRules::default();
-        for (scope, rule) in of {
-            let of_scope = rules.of_administrators.entry(*scope).or_default();
-            of_scope.push(*rule);
-        }
-        rules
-    }
-
     #[test]
     fn the_rule_of_a_flow_goes_before_that_of_its_organization() {
-        let organization = (WHOLE, RetentionPeriod::Days(30));
-        let flow = (FLOW, RetentionPeriod::Forever);
-        let of = |of_operators: &[_]| {
-            let of_operators = of_operators.iter().copied().collect();
-            let rules = RetentionRules {
-                of_operators,
-                ..RetentionRules::default()
-            };
-            assert_eq!(rules.of_private(), RetentionPeriod::Forever);
-            rules.of_flow(MAIN, ACME, NOW)
-        };
+        let organization = (
+            RetentionScope::Organization(ACME),
+            RetentionPeriod::Days(30),
+        );
+        let flow = (RetentionScope::Flow(MAIN), RetentionPeriod::Forever);
+        let of = |rules: &[_]| RetentionRules(rules.to_vec()).of_flow(MAIN, ACME);
         assert_eq!(of(&[]), RetentionPeriod::Forever);
         assert_eq!(of(&[organization]), RetentionPeriod::Days(30));
         assert_eq!(of(&[organization, flow]), RetentionPeriod::Forever);
-    }
-
-    #[test]
-    fn a_pending_rule_takes_the_place_of_the_one_before_at_its_time() {
-        let rules = rules(&[
-            (WHOLE, rule(days(90), NOW)),
-            (WHOLE, rule(days(7), in_days(30))),
-            (FLOW, rule(days(365), NOW)),
-            (FLOW, rule(None, in_days(40))),
-        ]);
-        let other = RoomId(9);
-        for (at, main, others) in [
-            (
-                NOW.plus_millis(-1),
-                RetentionPeriod::Forever,
-                RetentionPeriod::Forever,
-            ),
-            (NOW, RetentionPeriod::Days(365), RetentionPeriod::Days(90)),
-            (
-                in_days(30).plus_millis(-1),
-                RetentionPeriod::Days(365),
-                RetentionPeriod::Days(90),
-            ),
-            (
-                in_days(30),
-                RetentionPeriod::Days(365),
-                RetentionPeriod::Days(7),
-            ),
-            (
-                in_days(40),
-                RetentionPeriod::Days(7),
-                RetentionPeriod::Days(7),
-            ),
-        ] {
-            let found = [MAIN, other].map(|room| rules.of_flow(room, ACME, at));
-            assert_eq!(found, [main, others], "{at}");
-        }
-        assert_eq!(rules.pending(FLOW, NOW), Some(rule(None, in_days(40))));
-        assert_eq!(rules.pending(FLOW, in_days(40)), None);
-        assert_eq!(rules.in_force(FLOW, in_days(40)), None);
-    }
-
-    #[test]
-    fn rules_of_operators_go_before_those_of_administrators() {
-        let mut rules = rules(&[(FLOW, rule(days(1), NOW)), (WHOLE, rule(days(2), NOW))]);
-        assert_eq!(rules.of_operator(FLOW, ACME), None);
-        rules.of_operators.insert(WHOLE, RetentionPeriod::Days(90));
-        assert_eq!(rules.of_operator(FLOW, ACME), days(90));
-        assert_eq!(rules.of_flow(MAIN, ACME, NOW), RetentionPeriod::Days(90));
-        rules.of_operators = [(FLOW, RetentionPeriod::Forever)].into();
-        assert_eq!(rules.of_operator(WHOLE, ACME), None);
-        assert_eq!(rules.of_flow(MAIN, ACME, NOW), RetentionPeriod::Forever);
-        assert_eq!(
-            rules.of_flow(RoomId(9), ACME, NOW),
-            RetentionPeriod::Days(2)
-        );
-    }
-
-    #[test]
-    fn only_what_keeps_less_waits_for_the_grace_time() {
-        let after = GRACE.after(NOW);
-        let applies =
-            |of: &[_], scope, period| rules(of).applies_at(scope, ACME, period, (NOW, GRACE));
-        let forever = Some(RetentionPeriod::Forever);
-        let kept = (WHOLE, rule(days(90), NOW));
-        for (period, expected) in [
-            (days(89), after),
-            (days(90), NOW),
-            (days(91), NOW),
-            (forever, NOW),
-            (None, NOW),
-        ] {
-            assert_eq!(applies(&[kept], WHOLE, period), expected, "{period:?}");
-            let of_flow = match period {
-                None => NOW,
-                _ => expected,
-            };
-            assert_eq!(applies(&[kept], FLOW, period), of_flow, "{period:?}");
-        }
-        assert_eq!(applies(&[], WHOLE, days(MAX_RETENTION_DAYS)), after);
-        // An exception that ends keeps less.
-        let exception = (FLOW, rule(forever, NOW));
-        assert_eq!(applies(&[kept, exception], FLOW, None), after);
-        // What is pending does not shorten the time of what takes its place.
-        let pending = (WHOLE, rule(days(7), in_days(1)));
-        assert_eq!(applies(&[pending], WHOLE, days(8)), after);
-    }
-
-    #[test]
-    fn a_rule_for_a_flow_is_there_before_the_organization_keeps_less() {
-        let pending = (WHOLE, rule(days(7), in_days(10)));
-        let applies = |of: &[_], period| rules(of).applies_at(FLOW, ACME, period, (NOW, GRACE));
-        assert_eq!(applies(&[pending], days(60)), in_days(10));
-        assert_eq!(applies(&[pending], days(7)), in_days(10));
-        assert_eq!(applies(&[pending], days(6)), GRACE.after(NOW));
-        assert_eq!(applies(&[pending], Some(RetentionPeriod::Forever)), NOW);
-        let exception = (FLOW, rule(Some(RetentionPeriod::Forever), NOW));
-        assert_eq!(applies(&[pending, exception], None), GRACE.after(NOW));
-
-        // When the organization keeps more again, the flow has the whole grace time.
-        let early = rules(&[(FLOW, rule(days(60), in_days(10)))]);
-        let whole = vec![rule(days(60), GRACE.after(NOW))];
-        let now = (NOW, GRACE);
-        assert_eq!(early.postponed(&[MAIN], now), [(FLOW, whole)]);
-        assert_eq!(early.postponed(&[RoomId(9)], now), []);
-        assert_eq!(early.postponed(&[MAIN], (in_days(10), GRACE)), []);
-    }
-
-    #[test]
-    fn a_rule_takes_the_place_of_what_is_pending() {
-        let known = rules(&[
-            (WHOLE, rule(days(90), NOW)),
-            (WHOLE, rule(days(7), in_days(30))),
-        ]);
-        let (at_once, later) = (rule(days(91), NOW), rule(days(8), in_days(31)));
-        assert_eq!(known.with(WHOLE, at_once, NOW), [at_once]);
-        let both = [rule(days(90), NOW), later];
-        assert_eq!(known.with(WHOLE, later, NOW), both);
-        assert_eq!(known.with(WHOLE, rule(None, NOW), NOW), []);
-        assert_eq!(known.with(FLOW, rule(None, NOW), NOW), []);
+        let rules = RetentionRules(vec![organization]);
+        assert_eq!(rules.of_private(), RetentionPeriod::Forever);
     }
 
     #[test]
@@ -580,45 +270,7 @@ mod tests {
         }
     }
 
-    fn period() -> impl Strategy<Value = Option<RetentionPeriod>> {
-        let choices = [
-            None,
-            Some(RetentionPeriod::Forever),
-            days(1),
-            days(2),
-            days(3),
-        ];
-        proptest::sample::select(choices.to_vec())
-    }
-
     proptest! {
-        /// Whatever is set, no message is deleted sooner than without it until the grace time is over.
-        #[test]
-        fn no_rule_of_administrators_deletes_before_its_grace_time(
-            whole in period(), later in period(), own in period(), new in period(), at in 0..60_i64,
-            is_flow: bool,
-        ) {
-            let before = rules(&[
-                (WHOLE, rule(whole, NOW)),
-                (WHOLE, rule(later, in_days(at))),
-                (FLOW, rule(own, NOW)),
-            ]);
-            let scope = if is_flow { FLOW } else { WHOLE };
-            let applies_at = before.applies_at(scope, ACME, new, (NOW, GRACE));
-            let mut after = before.clone();
-            let changed = before.with(scope, rule(new, applies_at), NOW);
-            after.of_administrators.insert(scope, changed);
-            // What was pending for the same ends.
-            let mut without = before;
-            let of_scope = without.of_administrators.get_mut(&scope).unwrap();
-            of_scope.retain(|rule| rule.applies_at <= NOW);
-            for day in 0..30 {
-                let at = in_days(day);
-                let kept = after.of_flow(MAIN, ACME, at);
-                prop_assert!(kept.keeps_as_long_as(without.of_flow(MAIN, ACME, at)), "{day}");
-            }
-        }
-
         #[test]
         fn a_retention_survives_its_number(days in 1..=MAX_RETENTION_DAYS) {
             let days = RetentionPeriod::Days(days);

@@ -25,7 +25,6 @@ fn code(kind: MailKind) -> i16 {
         MailKind::JoinRequest => 1,
         MailKind::Account => 2,
         MailKind::Deletion => 3,
-        MailKind::Retention => 4,
     }
 }
 

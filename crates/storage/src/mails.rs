@@ -47,8 +47,6 @@ fn key(purpose: Purpose) -> (i16, i64) {
         Purpose::SignIn(user) => (3, user.0),
         Purpose::DeletionRequest(organization) => (4, organization.0),
         Purpose::DeletionCancel(organization) => (5, organization.0),
-        Purpose::RetentionChange(organization) => (6, organization.0),
-        Purpose::RetentionCancel(organization) => (7, organization.0),
     }
 }
 
@@ -60,8 +58,6 @@ fn purpose(code: i16, target: i64) -> Result<Purpose> {
         3 => Ok(Purpose::SignIn(UserId(target))),
         4 => Ok(Purpose::DeletionRequest(OrganizationId(target))),
         5 => Ok(Purpose::DeletionCancel(OrganizationId(target))),
-        6 => Ok(Purpose::RetentionChange(OrganizationId(target))),
-        7 => Ok(Purpose::RetentionCancel(OrganizationId(target))),
         _ => Err(Error::Corrupt("purpose of a mail")),
     }
 }

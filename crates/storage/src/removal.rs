@@ -8,12 +8,11 @@ use crate::Result;
 use crate::areas::Deletions;
 use crate::reader::{Access, dialect};
 use crate::schema::{
-    administrator_rules, applications, audit, closed_members, closed_room_members, flow_tokens,
-    flows, former_members, identities, identity_providers, imported_records, invitations,
-    mail_records, notification_levels, organization_domains, organization_members,
-    organization_names, organizations, pushes, removed_members, retention_rules, room_members,
-    rooms, sources, suspended_memberships, thread_items, thread_markers, threads,
-    user_group_members, user_groups,
+    applications, audit, closed_members, closed_room_members, flow_tokens, flows, former_members,
+    identities, identity_providers, imported_records, invitations, mail_records,
+    notification_levels, organization_domains, organization_members, organization_names,
+    organizations, pushes, removed_members, retention_rules, room_members, rooms, sources,
+    suspended_memberships, thread_items, thread_markers, threads, user_group_members, user_groups,
 };
 use crate::transaction::Tx;
 
@@ -89,12 +88,6 @@ impl Deletions<'_, Tx<'_>> {
         diesel::delete(imported_records::table.filter(imported_records::room_id.eq(id)))
             .execute(c)?;
         diesel::delete(retention_rules::table.find((RULE_OF_FLOW, id))).execute(c)?;
-        diesel::delete(
-            administrator_rules::table
-                .filter(administrator_rules::scope.eq(RULE_OF_FLOW))
-                .filter(administrator_rules::target_id.eq(id)),
-        )
-        .execute(c)?;
         diesel::delete(flows::table.find(id)).execute(c)?;
         Ok(())
     }
@@ -153,12 +146,6 @@ impl Deletions<'_, Tx<'_>> {
         diesel::delete(mail_records::table.filter(mail_records::organization_id.eq(id)))
             .execute(c)?;
         diesel::delete(retention_rules::table.find((RULE_OF_ORGANIZATION, id))).execute(c)?;
-        diesel::delete(
-            administrator_rules::table
-                .filter(administrator_rules::scope.eq(RULE_OF_ORGANIZATION))
-                .filter(administrator_rules::target_id.eq(id)),
-        )
-        .execute(c)?;
         diesel::delete(
             organization_names::table.filter(organization_names::organization_id.eq(id)),
         )

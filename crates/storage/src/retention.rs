@@ -1,12 +1,11 @@
 //! Rules of retention, legal holds, and the oldest messages of rooms.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use diesel::prelude::*;
 use eddyline_model::messages::MessageKind;
 use eddyline_model::retention::{
-    AdministratorRule, HoldTarget, LegalHolds, RetentionPeriod, RetentionRules, RetentionScope,
-    RoomUnderHold,
+    HoldTarget, LegalHolds, RetentionPeriod, RetentionRules, RetentionScope, RoomUnderHold,
 };
 use eddyline_model::{MessageId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
@@ -14,8 +13,8 @@ use eddyline_portable::portable;
 use crate::areas::{Messages, Retention, Threads};
 use crate::reader::Access;
 use crate::schema::{
-    administrator_rules, closed_members, closed_room_members, flows, former_members, legal_holds,
-    messages, organization_members, private_rooms, removed_members, retention_rules, room_members,
+    closed_members, closed_room_members, flows, former_members, legal_holds, messages,
+    organization_members, private_rooms, removed_members, retention_rules, room_members,
     thread_items, thread_markers, threads,
 };
 use crate::transaction::Tx;
@@ -41,26 +40,6 @@ pub struct OldMessage {
     pub author: Option<UserId>,
     /// When it was sent.
     pub sent: Timestamp,
-}
-
-/// A row of `administrator_rules`, in the order of its columns.
-type AdministratorRow = (i16, i64, i64, Option<i64>, i64, i64);
-
-fn administrator_rule(row: AdministratorRow) -> Result<AdministratorRule> {
-    let (_, _, applies_at, days, set_by, set_at) = row;
-    let period = match days {
-        None => None,
-        Some(days) => {
-            let period = RetentionPeriod::from_code(days);
-            Some(period.ok_or(Error::Corrupt("administrator_rules.days"))?)
-        }
-    };
-    Ok(AdministratorRule {
-        period,
-        set_by: UserId(set_by),
-        set_at: Timestamp(set_at),
-        applies_at: Timestamp(applies_at),
-    })
 }
 
 fn scope_key(scope: RetentionScope) -> (i16, i64) {
@@ -109,24 +88,9 @@ impl<C: Access> Retention<'_, C> {
                 RetentionPeriod::from_code(days).ok_or(Error::Corrupt("retention_rules.days"))?;
             Ok((scope_of((scope, target))?, period))
         };
-        let of_operators = rows.into_iter().map(rule).collect::<Result<_>>()?;
-        let mut of_administrators = BTreeMap::<_, Vec<_>>::new();
-        let rows = administrator_rules::table
-            .order((
-                administrator_rules::scope,
-                administrator_rules::target_id,
-                administrator_rules::applies_at,
-            ))
-            .load::<AdministratorRow>(c)?;
-        for row in rows {
-            let scope = scope_of((row.0, row.1))?;
-            let rule = administrator_rule(row)?;
-            of_administrators.entry(scope).or_default().push(rule);
-        }
-        Ok(RetentionRules {
-            of_operators,
-            of_administrators,
-        })
+        Ok(RetentionRules(
+            rows.into_iter().map(rule).collect::<Result<_>>()?,
+        ))
     }
 
     /// All legal holds.
@@ -277,7 +241,7 @@ impl<C: Access> Retention<'_, C> {
 
 #[portable]
 impl Retention<'_, Tx<'_>> {
-    /// Sets a rule of an operator.
+    /// Sets a rule.
     pub fn upsert_rule(
         c: &mut Connection,
         scope: RetentionScope,
@@ -297,42 +261,10 @@ impl Retention<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Deletes a rule of an operator. Says whether there was one.
+    /// Deletes a rule. Says whether there was one.
     pub fn delete_rule(c: &mut Connection, scope: RetentionScope) -> Result<bool> {
         let deleted = diesel::delete(retention_rules::table.find(scope_key(scope))).execute(c)?;
         Ok(deleted > 0)
-    }
-
-    /// Adds rules that administrators set for this.
-    pub fn insert_administrator_rules(
-        c: &mut Connection,
-        scope: RetentionScope,
-        rules: &[AdministratorRule],
-    ) -> Result<()> {
-        let (scope, target) = scope_key(scope);
-        for rule in rules {
-            diesel::insert_into(administrator_rules::table)
-                .values((
-                    administrator_rules::scope.eq(scope),
-                    administrator_rules::target_id.eq(target),
-                    administrator_rules::applies_at.eq(rule.applies_at.0),
-                    administrator_rules::days.eq(rule.period.map(RetentionPeriod::code)),
-                    administrator_rules::set_by.eq(rule.set_by.0),
-                    administrator_rules::set_at.eq(rule.set_at.0),
-                ))
-                .execute(c)?;
-        }
-        Ok(())
-    }
-
-    /// Deletes the rules that administrators set for this, with those that are pending, and gives how
-    /// many.
-    pub fn delete_administrator_rules(c: &mut Connection, scope: RetentionScope) -> Result<usize> {
-        let (scope, target) = scope_key(scope);
-        let rules = administrator_rules::table
-            .filter(administrator_rules::scope.eq(scope))
-            .filter(administrator_rules::target_id.eq(target));
-        Ok(diesel::delete(rules).execute(c)?)
     }
 
     /// Places a hold. One that is there keeps its time, and gets the new reason.

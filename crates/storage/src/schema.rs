@@ -479,16 +479,6 @@ diesel::table! {
     }
 }
 diesel::table! {
-    administrator_rules (scope, target_id, applies_at) {
-        scope -> SmallInt,
-        target_id -> BigInt,
-        applies_at -> BigInt,
-        days -> Nullable<BigInt>,
-        set_by -> BigInt,
-        set_at -> BigInt,
-    }
-}
-diesel::table! {
     pending_deletions (scope, target_id) {
         scope -> SmallInt,
         target_id -> BigInt,

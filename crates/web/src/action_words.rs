@@ -61,7 +61,6 @@ pub(crate) fn words(action: AuditAction, t: &Texts) -> &str {
         AuditAction::UserDeletionRequest => &t.user_deletion_request,
         AuditAction::UserDeletionCancel => &t.user_deletion_cancel,
         AuditAction::RetentionSet => &t.retention_set,
-        AuditAction::RetentionCancel => &t.retention_cancel,
         AuditAction::HoldPlace => &t.hold_place,
         AuditAction::HoldRelease => &t.hold_release,
         AuditAction::DataExport => &t.data_export,
@@ -165,7 +164,6 @@ impl ActionArea {
             | AuditAction::OrganizationDeletionRequest
             | AuditAction::OrganizationDeletionCancel
             | AuditAction::RetentionSet
-            | AuditAction::RetentionCancel
             | AuditAction::HoldPlace
             | AuditAction::HoldRelease
             | AuditAction::DataExport

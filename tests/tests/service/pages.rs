@@ -16,7 +16,6 @@ mod organization;
 mod people;
 mod picture;
 mod reference;
-mod retention;
 mod settings;
 
 pub(crate) use self::links::path_of;

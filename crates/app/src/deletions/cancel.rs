@@ -3,13 +3,13 @@
 use eddyline_model::audit::{AuditAction, AuditEntry, actor};
 use eddyline_model::deletion::{DeletionTarget, PendingDeletion};
 use eddyline_model::log::Control;
-use eddyline_model::mail::{MailKind, Purpose};
+use eddyline_model::mail::Purpose;
 use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_storage::Tx;
 use serde_json::json;
 
+use super::mails::DeletionMails;
 use super::{DeletionName, Deletions, find_target, lock_organization, note_user};
-use crate::administrator_mails::AdministratorMails;
 use crate::config::MailQuotas;
 use crate::core::transaction::{NoCaller, TxResult};
 use crate::operator::set_active;
@@ -106,12 +106,11 @@ pub(super) fn reopen(
     }
     // Those of the request that are not sent yet would come after the cancellation.
     tx.mails().delete_about(Purpose::DeletionRequest(id))?;
-    let mail = AdministratorMails {
-        kind: MailKind::Deletion,
+    let mail = DeletionMails {
         organization: id,
+        sender: by,
         purpose: Purpose::DeletionCancel(id),
         detail: Some(by.map_or_else(|| actor::OPERATOR.to_owned(), actor::user)),
-        must_reach_all: false,
     };
     mail.queue(tx, quotas, administrators)
 }

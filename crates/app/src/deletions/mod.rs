@@ -7,6 +7,7 @@
 
 mod cancel;
 mod carry_out;
+mod mails;
 mod own;
 mod request;
 

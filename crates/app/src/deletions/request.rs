@@ -3,14 +3,14 @@
 use eddyline_model::audit::{AuditAction, AuditEntry, actor};
 use eddyline_model::deletion::{DeletionTarget, GracePeriod, PendingDeletion};
 use eddyline_model::log::Control;
-use eddyline_model::mail::{MailKind, Purpose};
+use eddyline_model::mail::Purpose;
 use eddyline_model::organizations::{Organization, OrganizationRole};
 use eddyline_model::{OrganizationId, RoomId, UserId, policy};
 use eddyline_storage::Tx;
 use serde_json::json;
 
+use super::mails::DeletionMails;
 use super::{DeletionName, Deletions, find_target, lock_organization, note_user, refuse_held};
-use crate::administrator_mails::{AdministratorMails, list_administrators};
 use crate::config::MailQuotas;
 use crate::core::transaction::{NoCaller, TxResult};
 use crate::offboarding::lock_for_removal;
@@ -153,15 +153,21 @@ pub(super) fn close(
         &detail,
     )?;
     let purpose = Purpose::DeletionRequest(id);
-    let mail = AdministratorMails {
-        kind: MailKind::Deletion,
+    let mail = DeletionMails {
         organization: id,
+        sender: requester,
         purpose,
         detail: None,
-        must_reach_all: requester.is_some(),
     };
     mail.queue(tx, quotas, administrators)?;
     Ok(deletion)
+}
+
+/// The addresses of the active administrators.
+fn list_administrators(tx: &mut Tx<'_>, id: OrganizationId) -> TxResult<Vec<String>> {
+    let members = tx.organization_members().list_users(id)?.into_iter();
+    let administrators = members.filter(|(user, admin)| *admin && user.active);
+    Ok(administrators.map(|(user, _)| user.email).collect())
 }
 
 /// The numbers of the members, in order.

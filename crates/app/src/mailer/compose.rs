@@ -11,7 +11,6 @@ use eddyline_model::{Day, InvitationId, OrganizationId, Timestamp, UserId, polic
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::Addresses;
-use crate::administrator_mails::RuleDetail;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
@@ -29,9 +28,6 @@ pub(super) fn message(
         Purpose::SignIn(_) => Ok(None),
         Purpose::DeletionRequest(id) => deletion_requested(tx, addresses, mail, id),
         Purpose::DeletionCancel(id) => deletion_cancelled(tx, addresses, mail, id),
-        Purpose::RetentionChange(id) | Purpose::RetentionCancel(id) => {
-            retention(tx, addresses, mail, id)
-        }
     }
 }
 
@@ -193,33 +189,6 @@ fn deletion_cancelled(
         link: &link,
     };
     Ok(Some(texts::deletion_cancelled(name(mail), &said)))
-}
-
-fn retention(
-    tx: &mut Tx<'_>,
-    addresses: &Addresses,
-    mail: &QueuedMail,
-    id: OrganizationId,
-) -> StoreResult<Option<MailMessage>> {
-    let detail = mail.detail.as_deref().unwrap_or_default();
-    let Ok(rule) = serde_json::from_str::<RuleDetail>(detail) else {
-        return Ok(None);
-    };
-    let Some(organization) = tx.organizations().find(id)? else {
-        return Ok(None);
-    };
-    let user = find_name(tx, Some(UserId(rule.by)))?;
-    let said = texts::RetentionMail {
-        to: &mail.recipient,
-        organization_name: &organization.name,
-        flow_name: rule.flow.as_deref(),
-        user_name: &user.unwrap_or_default(),
-        link: &addresses.retention_page(&organization),
-    };
-    Ok(Some(match mail.purpose {
-        Purpose::RetentionCancel(_) => texts::retention_cancelled(name(mail), &said),
-        _ => texts::retention_set(name(mail), &said, rule.days, &rule.day),
-    }))
 }
 
 /// The name of a user.

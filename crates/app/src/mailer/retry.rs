@@ -24,9 +24,7 @@ pub(super) fn next(mail: &QueuedMail, now: Timestamp, first: Duration) -> Option
         Purpose::Invitation(_)
         | Purpose::EmailChange(_)
         | Purpose::DeletionRequest(_)
-        | Purpose::DeletionCancel(_)
-        | Purpose::RetentionChange(_)
-        | Purpose::RetentionCancel(_) => DAYS * 24 * HOUR_MILLIS,
+        | Purpose::DeletionCancel(_) => DAYS * 24 * HOUR_MILLIS,
         Purpose::PasswordReset(_) | Purpose::SignIn(_) => RESET_HOURS * HOUR_MILLIS,
     });
     (next < end).then_some(next)

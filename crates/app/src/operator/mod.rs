@@ -30,7 +30,7 @@ pub use flows::NewFlow;
 pub use lists::{OrganizationDetails, UserDetails};
 pub use organizations::{NewOrganization, OrganizationChanges};
 pub use provisioning::Provisioning;
-pub use retention::{HeldItem, HoldName, RetentionItem, RetentionName};
+pub use retention::{HeldItem, HoldName, RetentionName};
 pub use tokens::FlowToken;
 
 /// What operators do from the command line. See [`crate::App::operator`].

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use eddyline_model::audit::{AuditAction, AuditEntry, actor};
+use eddyline_model::audit::{AuditAction, AuditEntry};
 use eddyline_model::names::Email;
-use eddyline_model::retention::{AdministratorRule, HoldTarget, RetentionPeriod, RetentionScope};
+use eddyline_model::retention::{HoldTarget, RetentionPeriod, RetentionScope};
 use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{PlacedHold, Reader, Result as StoreResult, Tx};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::flows::find_flow;
 use super::{OPERATOR, find_organization};
-use crate::audit::{note_in, period_detail};
+use crate::audit::note_in;
 use crate::core::transaction::{NoCaller, TxResult};
 use crate::{Error, Operator, Result};
 
@@ -58,19 +58,6 @@ impl fmt::Display for HoldName {
     }
 }
 
-/// A rule of retention as operators see it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RetentionItem {
-    /// What it is for, such as `organization acme`.
-    pub of: String,
-    /// For how long messages are kept; `None` where a rule ends.
-    pub period: Option<RetentionPeriod>,
-    /// Who set it, in the words of the audit log.
-    pub set_by: String,
-    /// From when on it applies; `None` for one that is in force.
-    pub applies_at: Option<Timestamp>,
-}
-
 /// A legal hold as operators see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldItem {
@@ -84,8 +71,7 @@ pub struct HeldItem {
 
 impl Operator {
     /// Sets how long messages are kept, or with `None` deletes the rule. Servers apply it
-    /// within the next hour. What administrators of the organization have set for the same ends, also
-    /// what is pending; a rule for an organization ends those that they have set for its flows.
+    /// within the next hour.
     ///
     /// # Errors
     ///
@@ -98,21 +84,19 @@ impl Operator {
         self.core
             .transaction(NoCaller::Operator, move |tx| {
                 let scope = find_scope(tx, &name)?;
-                let concerned = organization_of(tx, scope)?;
-                for organization in &concerned {
-                    tx.organizations().lock(*organization)?;
-                }
-                let ended = end_rules_of_administrators(tx, scope, period.is_some())?;
                 match period {
                     Some(period) => tx.retention().upsert_rule(scope, period)?,
                     None => {
                         tx.retention().delete_rule(scope)?;
                     }
                 }
-                let mut detail = json!({"for": name.to_string(), "days": period_detail(period)});
-                if ended > 0 {
-                    detail["ended"] = json!(ended);
-                }
+                let days = match period {
+                    None => Value::Null,
+                    Some(RetentionPeriod::Forever) => json!("forever"),
+                    Some(RetentionPeriod::Days(days)) => json!(days),
+                };
+                let detail = json!({"for": name.to_string(), "days": days});
+                let concerned = organization_of(tx, scope)?;
                 let entry = AuditEntry::new(AuditAction::RetentionSet, None);
                 Ok(note_in(tx, concerned, &entry.by(OPERATOR).with(&detail))?)
             })
@@ -120,41 +104,22 @@ impl Operator {
         Ok(())
     }
 
-    /// The rules of retention: those of operators, then those of administrators, of each first the
-    /// one that is in force and then the pending one.
+    /// The rules of retention, each with what it is for, such as `organization acme`.
     ///
     /// # Errors
     ///
     /// [`Error::unavailable`].
-    pub async fn retention_rules(&self) -> Result<Vec<RetentionItem>> {
-        let now = self.core.now();
+    pub async fn retention_rules(&self) -> Result<Vec<(String, RetentionPeriod)>> {
         self.core
-            .read(move |reader| {
-                let rules = reader.retention().list_rules()?;
+            .read(|reader| {
                 let mut found = Vec::new();
-                for (scope, period) in &rules.of_operators {
-                    found.push(RetentionItem {
-                        of: scope_name(reader, *scope)?,
-                        period: Some(*period),
-                        set_by: OPERATOR.to_owned(),
-                        applies_at: None,
-                    });
-                }
-                for scope in rules.of_administrators.keys() {
-                    let of = scope_name(reader, *scope)?;
-                    let item = |rule: AdministratorRule| RetentionItem {
-                        of: of.clone(),
-                        period: rule.period,
-                        set_by: actor::user(rule.set_by),
-                        applies_at: (rule.applies_at > now).then_some(rule.applies_at),
+                for (scope, period) in reader.retention().list_rules()?.0 {
+                    let name = match scope {
+                        RetentionScope::Organization(id) => organization_name(reader, id)?,
+                        RetentionScope::Flow(room) => flow_name(reader, room)?,
+                        RetentionScope::Private => RetentionName::Private.to_string(),
                     };
-                    let in_force = rules.in_force(*scope, now);
-                    found.extend(
-                        in_force
-                            .into_iter()
-                            .chain(rules.pending(*scope, now))
-                            .map(item),
-                    );
+                    found.push((name, period));
                 }
                 Ok(found)
             })
@@ -285,33 +250,6 @@ fn find_target(tx: &mut Tx<'_>, name: &HoldName) -> TxResult<HoldTarget> {
             HoldTarget::User(account.ok_or_else(Error::not_found)?.user.id)
         }
     })
-}
-
-/// Ends what administrators have set for this, and where an operator sets a rule for an organization
-/// what they have set for its flows, which it goes before. Gives how many there were.
-fn end_rules_of_administrators(
-    tx: &mut Tx<'_>,
-    scope: RetentionScope,
-    with_flows: bool,
-) -> StoreResult<usize> {
-    let mut ended = tx.retention().delete_administrator_rules(scope)?;
-    if let RetentionScope::Organization(id) = scope
-        && with_flows
-    {
-        for flow in tx.flows().list_of_organization(id)? {
-            let scope = RetentionScope::Flow(flow.room);
-            ended += tx.retention().delete_administrator_rules(scope)?;
-        }
-    }
-    Ok(ended)
-}
-
-fn scope_name(reader: &mut Reader<'_>, scope: RetentionScope) -> StoreResult<String> {
-    match scope {
-        RetentionScope::Organization(id) => organization_name(reader, id),
-        RetentionScope::Flow(room) => flow_name(reader, room),
-        RetentionScope::Private => Ok(RetentionName::Private.to_string()),
-    }
 }
 
 fn organization_name(reader: &mut Reader<'_>, id: OrganizationId) -> StoreResult<String> {

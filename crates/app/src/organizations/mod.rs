@@ -3,14 +3,12 @@
 
 pub(crate) mod provider;
 mod records;
-mod retention;
 mod roles;
 
 use crate::accounts::Accounts;
 use crate::actor::Actor;
 use crate::audit::differences;
 use crate::core::Core;
-use crate::mailer::Mail;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
 use crate::{Error, Result};
 use eddyline_model::audit::{AuditAction, AuditEntry, AuditTarget};
@@ -26,7 +24,6 @@ use serde_json::{Value, json};
 
 pub use self::provider::{ExpectedToken, ScimDetails};
 pub use self::records::ExplainedRecords;
-pub use self::retention::{KeptFlow, KeptMessages, KeptRules, NamedRule};
 pub(crate) use self::roles::set_role;
 
 /// An organization of the caller's, by what it is called.
@@ -49,18 +46,13 @@ pub struct OwnOrganization {
 pub struct Organizations {
     core: Core,
     accounts: Accounts,
-    mail: Mail,
 }
 
 crate::core::opaque_debug!(Organizations);
 
 impl Organizations {
-    pub(crate) fn new(core: Core, accounts: Accounts, mail: Mail) -> Self {
-        Self {
-            core,
-            accounts,
-            mail,
-        }
+    pub(crate) fn new(core: Core, accounts: Accounts) -> Self {
+        Self { core, accounts }
     }
 
     /// What the organizations of the caller are called, by their names.

@@ -18,7 +18,7 @@ pub use invitations::{Invited, accept_invitation, invited};
 pub use messages::{Deletion, MessageAction, delete, edit_content, react};
 pub use organizations::{
     DeletionAction, OrganizationAction, ProviderChange, appoint, change_provider, deletion,
-    may_do_without, organization, retention, write,
+    may_do_without, organization, write,
 };
 pub use private::{Acquaintance, PrivateAction, private};
 pub use sources::source;

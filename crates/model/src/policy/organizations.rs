@@ -4,7 +4,6 @@ use super::Refusal;
 use crate::UserId;
 use crate::deletion::PendingDeletion;
 use crate::organizations::{Organization, OrganizationRole};
-use crate::retention::RetentionPeriod;
 
 /// What somebody wants to do with an organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,26 +117,6 @@ pub fn deletion(
     }
 }
 
-/// Whether a user with this `role` in an organization may set for how long messages are kept in it or
-/// in a flow of it. Where an operator has set a rule, `by_operator`, only operators change it.
-///
-/// # Errors
-///
-/// As [`organization`] for [`OrganizationAction::Administer`], and [`Refusal::Denied`] in an inactive
-/// organization and for what an operator has set.
-pub fn retention(
-    role: Option<OrganizationRole>,
-    of: &Organization,
-    by_operator: Option<RetentionPeriod>,
-) -> Result<(), Refusal> {
-    organization(role, OrganizationAction::Administer)?;
-    write(of)?;
-    match by_operator {
-        None => Ok(()),
-        Some(_) => Err(Refusal::Denied),
-    }
-}
-
 /// Whether a user can be removed from an organization, or made an ordinary member of it: each
 /// organization keeps an administrator.
 ///
@@ -154,22 +133,6 @@ mod tests {
     use crate::deletion::DeletionTarget;
     use crate::organizations::OrganizationSubscription;
     use crate::{OrganizationId, Timestamp};
-
-    #[test]
-    fn administrators_change_no_retention_that_an_operator_set() {
-        let (member, admin) = (OrganizationRole::Member, OrganizationRole::Administrator);
-        let forever = Some(RetentionPeriod::Forever);
-        for (role, active, by_operator, expected) in [
-            (Some(admin), true, None, Ok(())),
-            (Some(admin), true, forever, Err(Refusal::Denied)),
-            (Some(admin), false, None, Err(Refusal::Denied)),
-            (Some(member), true, None, Err(Refusal::Denied)),
-            (None, true, None, Err(Refusal::NotFound)),
-        ] {
-            let found = retention(role, &acme(active), by_operator);
-            assert_eq!(found, expected, "{role:?} {active} {by_operator:?}");
-        }
-    }
 
     fn acme(active: bool) -> Organization {
         Organization {

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use eddyline_app::{App, AppliedRetention, RetentionItem, RetentionName};
+use eddyline_app::{App, AppliedRetention, RetentionName};
 use eddyline_model::retention::RetentionPeriod;
 use serde::Serialize;
 
@@ -106,38 +106,26 @@ impl Display for RetentionSet {
 #[derive(Serialize)]
 struct Rule {
     of: String,
-    /// Absent where a rule ends, `null` for ever.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    days: Option<Option<u32>>,
-    /// `operator`, or `user:` with a number for an administrator of the organization.
-    set_by: String,
-    /// From when on it applies; absent for one that is in force.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    applies_at: Option<String>,
+    /// `null` for ever.
+    days: Option<u32>,
 }
 
 impl Rule {
-    fn of(item: RetentionItem) -> Self {
+    fn of((of, period): (String, RetentionPeriod)) -> Self {
         Self {
-            of: item.of,
-            days: item.period.map(days),
-            set_by: item.set_by,
-            applies_at: item.applies_at.map(|at| at.to_string()),
+            of,
+            days: days(period),
         }
     }
 }
 
 impl ListRow for Rule {
     const NAME: &'static str = "rules";
-    const COLUMNS: &'static [&'static str] = &["MESSAGES OF", "KEPT", "SET BY", "FROM"];
+    const COLUMNS: &'static [&'static str] = &["MESSAGES OF", "KEPT"];
     const EMPTY: &'static str = "There are no rules: messages are kept for ever";
 
     fn cells(&self) -> Vec<String> {
-        let kept = self
-            .days
-            .map_or_else(|| "as without a rule".to_owned(), in_words);
-        let from = self.applies_at.clone().unwrap_or_else(|| "now".to_owned());
-        vec![self.of.clone(), kept, self.set_by.clone(), from]
+        vec![self.of.clone(), in_words(self.days)]
     }
 }
 

@@ -9,20 +9,19 @@ use super::flows::FlowPath;
 #[derive(Subcommand)]
 pub(crate) enum RetentionCommand {
     /// Set for how long messages are kept; servers delete older ones with their files, which cannot
-    /// be undone. What administrators of the organization set for the same ends
+    /// be undone
     Set {
         #[command(flatten)]
         scope: RetentionScopeArgs,
         #[command(flatten)]
         period: PeriodArgs,
     },
-    /// Delete a rule, also of administrators: a flow then has that of its organization, all else is
-    /// kept for ever
+    /// Delete a rule: a flow then has that of its organization, all else is kept for ever
     Clear {
         #[command(flatten)]
         scope: RetentionScopeArgs,
     },
-    /// Show the rules, who set them, and what is pending
+    /// Show the rules
     Show,
     /// Delete now what has expired; servers do so once an hour
     Run,

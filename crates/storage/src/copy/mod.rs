@@ -55,7 +55,6 @@ pub struct Defect {
 /// operator has added.
 const COPIED: &[&str] = &[
     "access_tokens",
-    "administrator_rules",
     "api_tokens",
     "applications",
     "audit",

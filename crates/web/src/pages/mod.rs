@@ -168,16 +168,6 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
                 .post(settings::organization::provider::disconnect),
         ),
         (
-            "/app/{organization}/settings/retention",
-            get(settings::organization::retention::show)
-                .post(settings::organization::retention::cancel),
-        ),
-        (
-            "/app/{organization}/settings/retention/change",
-            get(settings::organization::retention::ask)
-                .post(settings::organization::retention::change),
-        ),
-        (
             "/app/{organization}/settings/audit",
             get(settings::organization::audit::show),
         ),

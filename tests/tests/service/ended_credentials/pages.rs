@@ -175,16 +175,6 @@ const FORMS: &[Form] = &[
         &[],
     ),
     form(
-        "/app/{organization}/settings/retention",
-        "/app/{organization}/settings/retention",
-        &[("of", "")],
-    ),
-    form(
-        "/app/{organization}/settings/retention/change",
-        "/app/{organization}/settings/retention/change",
-        &[("keep", "days"), ("days", "1")],
-    ),
-    form(
         "/app/{organization}/settings/audit/download",
         "/app/{organization}/settings/audit/download",
         &[("format", "csv")],
@@ -383,7 +373,6 @@ impl<'t> Stage<'t> {
             "/app/{organization}/settings/people",
             "/app/{organization}/settings/applications",
             "/app/{organization}/settings/identity-provider",
-            "/app/{organization}/settings/retention",
             "/app/{organization}/settings/audit?what=audit.export",
             "/app/{organization}/main/settings",
             "/app/{organization}/main/settings/members",

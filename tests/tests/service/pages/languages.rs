@@ -49,7 +49,6 @@ async fn pages_are_in_the_language_that_the_browser_likes_best(tenant: Tenant) {
             &organization("/identity-provider"),
             "Noch ist keiner verbunden.",
         ),
-        (&organization("/retention"), "<h1>Aufbewahrung</h1>"),
         (
             &organization("/audit"),
             "<h3>Eine Person hat sich angemeldet</h3>",

@@ -23,12 +23,11 @@ on_shared_servers![
 
 /// The pages by the ends of their paths, as the list beside them has them, and whether members see
 /// them who are no administrators.
-const PAGES: [(&str, &str, bool); 6] = [
+const PAGES: [(&str, &str, bool); 5] = [
     ("", "General", true),
     ("/people", "People", true),
     ("/applications", "Applications", false),
     ("/identity-provider", "Identity provider", false),
-    ("/retention", "Retention", false),
     ("/audit", "Audit log", false),
 ];
 

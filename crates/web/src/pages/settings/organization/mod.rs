@@ -9,7 +9,6 @@ pub(in crate::pages) mod general;
 pub(in crate::pages) mod new_flow;
 pub(in crate::pages) mod people;
 pub(in crate::pages) mod provider;
-pub(in crate::pages) mod retention;
 
 use eddyline_app::{Confirmation, Password, ScimDetails};
 use eddyline_model::policy::{OrganizationAction, organization as allowed};
@@ -31,18 +30,16 @@ enum Subject {
     People,
     Applications,
     Provider,
-    Retention,
     Audit,
 }
 
 impl Subject {
     /// Each, in the order of the list.
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 5] = [
         Self::General,
         Self::People,
         Self::Applications,
         Self::Provider,
-        Self::Retention,
         Self::Audit,
     ];
 
@@ -52,7 +49,6 @@ impl Subject {
             Self::People => &t.people.title,
             Self::Applications => &t.organization.applications,
             Self::Provider => &t.organization.provider,
-            Self::Retention => &t.retention.title,
             Self::Audit => &t.audit.title,
         }
     }
@@ -64,7 +60,6 @@ impl Subject {
             Self::People => "/people",
             Self::Applications => "/applications",
             Self::Provider => "/identity-provider",
-            Self::Retention => "/retention",
             Self::Audit => "/audit",
         };
         format!("{settings}{rest}")
@@ -74,9 +69,7 @@ impl Subject {
     fn action(self) -> OrganizationAction {
         match self {
             Self::General | Self::People => OrganizationAction::See,
-            Self::Applications | Self::Provider | Self::Retention | Self::Audit => {
-                OrganizationAction::Administer
-            }
+            Self::Applications | Self::Provider | Self::Audit => OrganizationAction::Administer,
         }
     }
 }
