@@ -21,6 +21,8 @@ pub(super) struct MoveSide {
     location: Location,
     /// The file that is locked while an SQLite file is moved.
     lock: Option<(File, PathBuf)>,
+    /// Whether this connection has the advisory lock of a PostgreSQL database that is moved.
+    is_locked: bool,
 }
 
 /// Whether an open file is still the one with this name.
@@ -43,6 +45,11 @@ impl Drop for MoveSide {
         if let Some((_, path)) = &self.lock {
             // The next command makes it anew.
             let _ = std::fs::remove_file(path);
+        }
+        if self.is_locked {
+            // The server ends the lock of a connection that was closed only a moment later, and the
+            // next command would find it taken.
+            let _ = self.execute(&format!("select pg_advisory_unlock({MOVES_LOCK})"));
         }
     }
 }
@@ -74,6 +81,7 @@ impl MoveSide {
             connection: connect_as_is(location)?,
             location: location.clone(),
             lock: None,
+            is_locked: false,
         };
         side.execute(if side.is_postgres() {
             // For a copy of any length, and for connections that a pooler has used before.
@@ -93,6 +101,7 @@ impl MoveSide {
             connection: connect_to_look(location)?,
             location: location.clone(),
             lock: None,
+            is_locked: false,
         })
     }
 
@@ -103,7 +112,10 @@ impl MoveSide {
         if self.is_postgres() {
             let lock = format!("select pg_try_advisory_lock({MOVES_LOCK})::text as value");
             return match self.texts(&lock)?.first().map(String::as_str) {
-                Some("true") => Ok(()),
+                Some("true") => {
+                    self.is_locked = true;
+                    Ok(())
+                }
                 _ => Err(TAKEN),
             };
         }
