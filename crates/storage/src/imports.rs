@@ -1,6 +1,7 @@
 //! What only imports write: messages with their numbers and times, without entries in the log, and
 //! which records of an archive are here already.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use diesel::prelude::*;
@@ -686,8 +687,18 @@ impl GrownThreads {
             self.known.insert(root.0, ThreadRecord::chat(begun));
             return None;
         }
-        let thread = self.known.get_mut(&root.0)?;
-        thread.counts.add(message.event, message.sent);
+        let thread = match self.known.entry(root.0) {
+            Entry::Occupied(known) => {
+                let thread = known.into_mut();
+                thread.counts.add(message.event, message.sent);
+                thread
+            }
+            // All messages before it were deleted.
+            Entry::Vacant(unknown) => {
+                let begun = ThreadCounts::begun_by(message.event, message.sent);
+                unknown.insert(ThreadRecord::chat(begun))
+            }
+        };
         self.answered.insert(root.0);
         Some((thread.counts, thread.item_id.map(MessageId)))
     }
