@@ -73,7 +73,7 @@ impl Shell {
                 self.run(&words[3..], data);
             }
             // They change the machine.
-            "apt" | "createdb" | "createuser" | "systemctl" => {}
+            "apt" | "cp" | "createdb" | "createuser" | "sed" | "systemctl" => {}
             "docker" | "kubectl" => check_paths(words),
             _ if program.starts_with("deploy/") => check_paths(words),
             // `requests` runs these.
