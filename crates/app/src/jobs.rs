@@ -131,7 +131,8 @@ impl Jobs {
             let _registered = registered;
             work.await
         };
-        let task = self.requests.spawn(task.in_current_span());
+        let task = task.in_current_span().instrument(traced(name));
+        let task = self.requests.spawn(task);
         task.await
             .map_err(|error| Error::internal(format!("{name}: {error}")))?
     }
@@ -149,7 +150,8 @@ impl Jobs {
                 tracing::debug!(%error, "{name}: not done");
             }
         };
-        self.requests.spawn(task.in_current_span());
+        self.requests
+            .spawn(task.in_current_span().instrument(traced(name)));
     }
 
     /// Cancelled when the jobs are to stop.
@@ -263,6 +265,12 @@ impl Ticker {
             () = notified => true,
         }
     }
+}
+
+/// The span of a job in the trace of its request, which the task has no other way to: its current
+/// span is that of the log.
+fn traced(name: &'static str) -> tracing::Span {
+    tracing::info_span!("job", otel.kind = "internal", otel.name = name)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use tracing::Span;
 use tracing::field::Empty;
 
 use crate::TrustedProxies;
+use crate::request_id::REQUEST_ID;
 
 /// What the layer that makes traces of spans can do, and the facade of `tracing` cannot.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +56,14 @@ impl TraceSpan {
             http.route = Empty,
             http.response.status_code = Empty,
             "error.type" = Empty,
-            request.id = id.to_str().unwrap_or_default(),
+            request.id = Empty,
         );
-        if proxies.sent(request.extensions()) {
+        let is_trusted = proxies.sent(request.extensions());
+        // A client could put anything into the id that it gives.
+        if is_trusted || !request.headers().contains_key(REQUEST_ID) {
+            span.record("request.id", id.to_str().unwrap_or_default());
+        }
+        if is_trusted {
             (hooks.adopt_parent)(&span, request.headers());
         }
         Self {

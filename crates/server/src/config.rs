@@ -308,7 +308,7 @@ fn contradictions(layers: &Layers, settings: &Settings) -> Vec<ConfigError> {
     }
     needs("audit_syslog_ca", "audit_syslog");
     needs("otlp_ca", "otlp_endpoint");
-    needs("trace_ratio", "otlp_endpoint");
+    needs("trace_percent", "otlp_endpoint");
     for key in [
         "audit_webhook_ca",
         "audit_webhook_secret",

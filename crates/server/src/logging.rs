@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use tracing_subscriber::filter::{FilterExt as _, filter_fn};
+use tracing_subscriber::filter::{FilterExt as _, LevelFilter, filter_fn};
 use tracing_subscriber::layer::{Layer, SubscriberExt as _};
 use tracing_subscriber::reload;
 use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
@@ -37,7 +37,9 @@ pub(crate) fn init(
     traces: Option<&Traces>,
 ) -> Result<ProcessLog, TryInitError> {
     let (filter, handle) = reload::Layer::new(EnvFilter::new(filter.as_str()));
-    let filter = filter.and(filter_fn(|metadata| !is_for_traces(metadata)));
+    // The hint keeps that of the log's filter, by which most events are passed over at once.
+    let others = filter_fn(|metadata| !is_for_traces(metadata));
+    let filter = filter.and(others.with_max_level_hint(LevelFilter::TRACE));
     let lines = fmt::layer().with_writer(io::stderr);
     let lines = match format {
         LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).boxed(),

@@ -110,8 +110,9 @@ fn run(command: Command) -> Result<(), CommandError> {
             let (flags, file) = (serve.options.layer, serve.config.path);
             let load = move || config::load(flags.clone(), file.as_deref(), vars_os());
             let loaded = load()?;
+            // Before the thread that exports traces begins.
+            let sockets = PassedSockets::take()?;
             traced(loaded, |settings, log| {
-                let sockets = PassedSockets::take()?;
                 let reload = move || Ok(load()?.settings);
                 block_on(serve::run(settings, sockets, log, reload))
             })

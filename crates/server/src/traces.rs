@@ -19,7 +19,7 @@ use opentelemetry_sdk::resource::{EnvResourceDetector, ResourceDetector as _};
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::{Metadata, Span, Subscriber};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
-use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::filter::{LevelFilter, filter_fn};
 use tracing_subscriber::layer::Layer;
 use tracing_subscriber::registry::LookupSpan;
 
@@ -31,7 +31,7 @@ use crate::config::Settings;
 
 /// The name of the service, and of the library that makes the spans.
 const SERVICE: &str = "eddyline";
-/// How long one export may take, with its repetitions.
+/// For how long an export that failed is repeated.
 const EXPORT_TIME: Duration = Duration::from_secs(10);
 /// How long the end of the process waits for the last spans to be exported.
 const FINISH_TIME: Duration = Duration::from_secs(3);
@@ -47,8 +47,7 @@ impl Traces {
     ///
     /// # Errors
     ///
-    /// When `otlp_ca` cannot be used, or the variables of OpenTelemetry for headers or resources
-    /// cannot be read.
+    /// When `otlp_ca` cannot be used, or the system gives no thread.
     pub(crate) fn open(settings: &Settings) -> Result<Option<Self>, CommandError> {
         let Some(endpoint) = &settings.otlp_endpoint else {
             return Ok(None);
@@ -62,7 +61,7 @@ impl Traces {
             .build()?;
         let provider = SdkTracerProvider::builder()
             .with_batch_exporter(exporter)
-            .with_sampler(sampler(settings.trace_ratio.get()))
+            .with_sampler(sampler(settings.trace_percent.share()))
             .with_resource(resource())
             .build();
         Ok(Some(Self { provider }))
@@ -81,7 +80,7 @@ impl Traces {
             .with_target(false)
             .with_tracked_inactivity(false)
             .with_context_activation(false)
-            .with_filter(filter_fn(is_for_traces))
+            .with_filter(filter_fn(is_for_traces).with_max_level_hint(LevelFilter::INFO))
     }
 
     /// Exports the spans that wait, for as long as the process may take to end.

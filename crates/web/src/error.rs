@@ -8,6 +8,7 @@ use askama::Template;
 use axum::response::{IntoResponse, Response};
 use eddyline_app::{AuthorizeError, Error, ErrorKind};
 use eddyline_http::error_page;
+use eddyline_http::request_envelope::AnsweredBy;
 use http::StatusCode;
 use http::header::ALLOW;
 
@@ -132,6 +133,9 @@ pub(crate) fn in_language(mut response: Response, t: &'static Texts, path: &str)
     // The router has named the methods that a page is for.
     if let Some(methods) = response.headers_mut().remove(ALLOW) {
         page.headers_mut().insert(ALLOW, methods);
+    }
+    if let Some(by) = response.extensions_mut().remove::<AnsweredBy>() {
+        page.extensions_mut().insert(by);
     }
     page
 }

@@ -1,13 +1,14 @@
 //! Traces of requests leave the server for a collector of OpenTelemetry, where one is configured.
 
 use eddyline_client::Method;
-use eddyline_tests::{Acme, Backend, Server, run_plain};
+use eddyline_tests::{Acme, Backend, CSRF, PASSWORD, Server, run_plain};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use prost::Message as _;
+use serde_json::json;
 
 use crate::mail::dead_port;
 use crate::receiver::{Answer, Receiver, Request, status};
@@ -28,7 +29,7 @@ fn a_request_is_a_span_of_the_trace_that_the_proxy_began_postgres() {
 }
 
 #[test]
-fn strangers_join_no_trace_and_a_ratio_of_0_records_none_but_the_proxys() {
+fn the_proxy_decides_what_is_recorded_of_its_traces_and_strangers_join_none() {
     run_plain(only_what_is_sampled());
 }
 
@@ -102,8 +103,6 @@ async fn a_request_is_a_span(backend: Backend) {
     let options = [
         ["--otlp-endpoint", &endpoint],
         ["--trusted-proxy", "127.0.0.1"],
-        // What is traced does not depend on what is logged.
-        ["--log", "warn"],
     ];
     let Some(mut server) = Server::start_with(backend, options.as_flattened()) else {
         return;
@@ -114,7 +113,7 @@ async fn a_request_is_a_span(backend: Backend) {
         .request(Method::POST, &format!("/flows/{MAIN}/messages"))
         .header("traceparent", traceparent())
         .header("x-request-id", "from-the-proxy")
-        .json(&serde_json::json!({"event": "message", "content": secret}))
+        .json(&json!({"event": "message", "content": secret}))
         .send()
         .await
         .unwrap();
@@ -128,6 +127,13 @@ async fn a_request_is_a_span(backend: Backend) {
         .unwrap();
     let mut visitor = server.visitor();
     visitor.get("/sign-in").await;
+    visitor.get("/sign-in/no-such-link").await;
+    let mut browser = server.signed_in(&ada.email, PASSWORD).await;
+    let token = format!("X-CSRF-Token: {}", browser.cookie(CSRF).unwrap());
+    let path = "/app/-/api/organizations";
+    browser.send("GET", path, &[&token], "").await;
+    let change = json!({"password": "a quite new password", "current_password": PASSWORD});
+    ada.does(Method::PUT, "/user", &change).await;
     // The last spans are sent as the server stops.
     assert!(server.terminate().success(), "{}", server.log());
     let requests = collector.asked();
@@ -173,6 +179,27 @@ async fn a_request_is_a_span(backend: Backend) {
     assert!(list.parent_span_id.is_empty() && list.trace_id != post.trace_id);
     assert_eq!(named(&spans, "GET /sign-in").len(), 1, "{spans:#?}");
 
+    let [missing] = named(&spans, "GET /sign-in/{link}")[..] else {
+        panic!("{spans:#?}")
+    };
+    let status = attribute(missing, "http.response.status_code");
+    assert_eq!(status.as_deref(), Some("404"));
+    let of_script = named(&spans, "GET /organizations");
+    assert_eq!(
+        of_script.len(),
+        1,
+        "what a script of a page asks for is the API's: {spans:#?}"
+    );
+    // Its work goes on when the client has gone, in a task of its own.
+    let [changed] = named(&spans, "PUT /user")[..] else {
+        panic!("{spans:#?}")
+    };
+    let mut hashes = named(&spans, "password.hash").into_iter();
+    assert!(
+        hashes.any(|span| span.trace_id == changed.trace_id),
+        "{spans:#?}"
+    );
+
     // Whatever began no trace by a request is not there, nor anything that was said.
     let roots = spans.iter().filter(|span| span.parent_span_id.is_empty());
     for root in roots {
@@ -180,31 +207,41 @@ async fn a_request_is_a_span(backend: Backend) {
     }
     for request in &requests {
         let body = String::from_utf8_lossy(&request.body);
-        for word in [secret, "a-secret-word", "acme", "ada", "127.0.0.1"] {
+        for word in [secret, "a-secret-word", "acme", "a quite new", "127.0.0.1"] {
             assert!(!body.contains(word), "{word} in {body}");
         }
     }
 }
 
-async fn only_what_is_sampled() {
+/// What is recorded of `GET /user`, which bears an id and the flags of a trace.
+async fn recorded(options: &[[&str; 2]], flags: &str) -> Option<Span> {
     let collector = Receiver::start().await;
     let endpoint = collector.url("/otel");
-    let options = ["--otlp-endpoint", &*endpoint, "--trace-ratio", "0"];
-    let Some(mut stranger) = Server::start_with(Backend::Sqlite, &options) else {
-        return;
-    };
-    let Acme { ada, .. } = stranger.acme();
-    let ask = async |path: &str| {
-        ada.client
-            .request(Method::GET, path)
-            .header("traceparent", traceparent())
-            .send()
-            .await
-            .unwrap();
-    };
-    ask("/user").await;
-    assert!(stranger.terminate().success());
-    assert_eq!(collector.asked().len(), 0, "no proxy is trusted");
+    let options = [&[["--otlp-endpoint", &endpoint]], options].concat();
+    let mut server = Server::start_with(Backend::Sqlite, options.as_flattened())?;
+    let Acme { ada, .. } = server.acme();
+    ada.client
+        .request(Method::GET, "/user")
+        .header("traceparent", format!("00-{TRACE}-{PARENT}-{flags}"))
+        .header("x-request-id", "made-up-by-a-client")
+        .send()
+        .await
+        .unwrap();
+    assert!(server.terminate().success(), "{}", server.log());
+    let spans = spans(&collector.asked());
+    spans.into_iter().find(|span| span.name == "GET /user")
+}
+
+async fn only_what_is_sampled() {
+    let proxy = ["--trusted-proxy", "127.0.0.1"];
+    let none = ["--trace-percent", "0"];
+    assert_eq!(recorded(&[none], "01").await, None);
+    assert_eq!(recorded(&[proxy], "00").await, None);
+    let of_proxy = recorded(&[proxy, none], "01").await.unwrap();
+    assert_eq!(hex(&of_proxy.trace_id), TRACE);
+    let of_stranger = recorded(&[], "00").await.unwrap();
+    assert_ne!(hex(&of_stranger.trace_id), TRACE);
+    assert_eq!(attribute(&of_stranger, "request.id"), None);
 }
 
 async fn a_dead_collector() {

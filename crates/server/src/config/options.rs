@@ -19,7 +19,7 @@ use super::lifetimes::{
 };
 use super::values::{
     BackupPlace, BackupRecipient, BaseUrl, Count, DatabaseUrl, HashMemory, HttpsUrl, LogDirectives,
-    LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret, TraceRatio, Value,
+    LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret, TracePercent, Value,
 };
 use super::{ConfigError, OptionGroup};
 
@@ -352,7 +352,7 @@ options! {
         otlp_endpoint: Option<BaseUrl> = absent("none"), "URL";
         /// PEM file of the authorities that the collector's certificate may be of
         otlp_ca: Option<PathBuf> = absent("the authorities of the system"), "FILE";
-        /// Share of the requests that are traced, from 0 to 1
-        trace_ratio: TraceRatio = value("1"), "RATIO";
+        /// How many of a hundred requests are traced, from 0 to 100
+        trace_percent: TracePercent = value("100"), "N";
     }
 }

@@ -188,21 +188,22 @@ impl Value for HashMemory {
     }
 }
 
-/// The share of requests that are traced.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct TraceRatio(f64);
+/// How many of a hundred requests are traced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TracePercent(u8);
 
-impl TraceRatio {
-    pub(crate) fn get(self) -> f64 {
-        self.0
+impl TracePercent {
+    /// From 0 to 1.
+    pub(crate) fn share(self) -> f64 {
+        f64::from(self.0) / 100.0
     }
 }
 
-impl Value for TraceRatio {
+impl Value for TracePercent {
     fn parse(text: &str) -> Result<Self, String> {
         match text.parse() {
-            Ok(ratio) if (0.0..=1.0).contains(&ratio) => Ok(Self(ratio)),
-            _ => Err(format!("{text:?} is not a number from 0 to 1")),
+            Ok(percent @ 0..=100) => Ok(Self(percent)),
+            _ => Err(format!("{text:?} is not a number from 0 to 100")),
         }
     }
 }

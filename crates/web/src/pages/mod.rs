@@ -45,7 +45,7 @@ pub(crate) fn router(site: Site, is_observed: bool) -> Router {
         .into_iter()
         .fold(Router::new(), |router, (path, methods)| {
             let methods = match is_observed {
-                true => methods.layer(map_response(move |response| noted(path, response))),
+                true => methods.layer(map_response(async move |response| noted(path, response))),
                 false => methods,
             };
             router.route(path, methods)
@@ -55,12 +55,13 @@ pub(crate) fn router(site: Site, is_observed: bool) -> Router {
         .with_state(site)
 }
 
-/// The answer, with the path of its page for metrics and traces.
-async fn noted(route: &'static str, mut response: Response) -> Response {
+/// The answer, with the path of its page for metrics and traces, unless an endpoint of the API gave
+/// it.
+fn noted(route: &'static str, mut response: Response) -> Response {
     let endpoint = Rooted::COUNTED_AS;
     response
         .extensions_mut()
-        .insert(AnsweredBy { endpoint, route });
+        .get_or_insert_with(|| AnsweredBy { endpoint, route });
     response
 }
 
