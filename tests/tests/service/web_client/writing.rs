@@ -109,7 +109,8 @@ async fn an_upload_is_cancelled_and_one_that_fails_is_sent_again(server: Server)
     let Acme { ada, .. } = server.acme();
     let folder = tempfile::tempdir().unwrap();
     let large = folder.path().join("large.bin");
-    std::fs::write(&large, vec![7; 512 * 1024]).unwrap();
+    // More than the buffers of a socket hold: what is in them arrives though the upload is cancelled.
+    std::fs::write(&large, vec![7; 16 * 1024 * 1024]).unwrap();
     let network = |conditions: &serde_json::Value| {
         browser.command("Network.enable", &json!({}));
         browser.command("Network.emulateNetworkConditions", conditions);
