@@ -202,7 +202,7 @@ fn delete_expired(
     let mut applied = AppliedRetention::default();
     tx.rooms().lock(room)?;
     let rules = tx.retention().list_rules()?;
-    let holds = tx.retention().find_holds()?;
+    let holds = tx.retention().lock_holds()?;
     let Some(place) = tx.retention().find_room(room)? else {
         return Ok(applied);
     };

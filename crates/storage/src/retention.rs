@@ -11,7 +11,7 @@ use eddyline_model::{MessageId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::areas::{Messages, Retention, Threads};
-use crate::reader::Access;
+use crate::reader::{Access, Inner};
 use crate::schema::{
     closed_members, closed_room_members, flows, former_members, legal_holds, messages,
     organization_members, private_rooms, removed_members, retention_rules, room_members,
@@ -380,5 +380,27 @@ impl Threads<'_, Tx<'_>> {
             .filter(thread_markers::root_id.eq(root.0));
         diesel::delete(markers).execute(c)?;
         Ok(())
+    }
+}
+
+impl Retention<'_, Tx<'_>> {
+    /// What the legal holds are placed on, for a transaction that deletes what they do not cover. None
+    /// is placed or released until it ends: a hold that was placed covers whatever is still there.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn lock_holds(&mut self) -> Result<LegalHolds> {
+        match self.0.connection() {
+            // Otherwise a hold could be committed between this read and the commit of the deletion.
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(c) => {
+                diesel::sql_query("lock table legal_holds in share mode").execute(c)?;
+            }
+            // A transaction that writes to SQLite runs alone.
+            #[cfg(feature = "sqlite")]
+            Inner::Sqlite(_) => {}
+        }
+        self.find_holds()
     }
 }

@@ -164,6 +164,7 @@ impl Deletions {
                 if !deletion.is_some_and(|deletion| deletion.is_due(now)) {
                     return Err(Error::not_found().into());
                 }
+                tx.retention().lock_holds()?;
                 refuse_held(tx, target)?;
                 Ok(tx.deletions().set_begun(target, now)?)
             })
@@ -264,7 +265,7 @@ impl Deletions {
             .transaction(NoCaller::Process, move |tx| {
                 tx.rooms().lock(room)?;
                 // A hold may have been placed since the last batch.
-                let holds = tx.retention().find_holds()?;
+                let holds = tx.retention().lock_holds()?;
                 let place = RoomUnderHold::Flow(room, organization);
                 let page = tx.messages().list_oldest(room, MessageId(0), BATCH)?;
                 for old in &page {

@@ -130,6 +130,7 @@ impl Operator {
                 }
                 refuse_last_of_closed(tx, id)?;
                 let user = tx.users().find(id)?.ok_or_else(Error::not_found)?;
+                tx.retention().lock_holds()?;
                 refuse_held(tx, id)?;
                 let (known, is_begun) = keep_names(tx, id)?;
                 if !is_begun {
@@ -168,8 +169,8 @@ impl Operator {
             .transaction(NoCaller::Operator, move |tx| {
                 tx.rooms().lock(room)?;
                 // A hold may have been placed since the last batch, or be on a flow of others.
+                let holds = tx.retention().lock_holds()?;
                 refuse_held(tx, person.id)?;
-                let holds = tx.retention().find_holds()?;
                 let Some(place) = tx.retention().find_room(room)? else {
                     return Ok(0);
                 };

@@ -1,6 +1,6 @@
 //! PostgreSQL going away in the middle of things: what was answered is there, exactly once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
@@ -8,6 +8,7 @@ use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use eddyline_model::log::{EventId, LogBody};
 use eddyline_model::messages::MessageQuery;
+use eddyline_model::retention::HoldTarget;
 use eddyline_model::{MessageId, Seq};
 use eddyline_storage::{Abort, Error, Options, Store};
 
@@ -25,6 +26,7 @@ tests_on!(
         a_mistake_is_told_after_some_tries,
         a_read_that_takes_too_long_is_known_as_such,
         a_lock_that_is_held_for_long_is_waited_for_again,
+        what_deletes_waits_for_a_hold_that_is_being_placed,
     ]
 );
 
@@ -353,6 +355,33 @@ async fn a_lock_that_is_held_for_long_is_waited_for_again(home: Arc<Home>) {
     let posted = world.post(chat(world.main, world.ann, "hello")).await;
     released.join().expect("another connection has waited");
     assert_eq!(posted.event.map(|event| event.seq), Some(Seq(1)));
+}
+
+async fn what_deletes_waits_for_a_hold_that_is_being_placed(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let main = world.main;
+    let place = format!(
+        "begin; insert into legal_holds values (1, {}, 'a case', 1)",
+        main.0
+    );
+    let mut other = PgConnection::establish(&home.url).expect("PostgreSQL answers");
+    other.batch_execute(&place).expect("a hold is placed");
+    let committed = std::thread::spawn({
+        let url = home.url.clone();
+        move || {
+            let mut admin = PgConnection::establish(&url).expect("PostgreSQL answers");
+            let began = std::time::Instant::now();
+            while waiting(&mut admin).is_none() {
+                assert!(began.elapsed() < PATIENCE, "nothing waits");
+                std::thread::yield_now();
+            }
+            other.batch_execute("commit").expect("it is committed");
+        }
+    });
+    let found = world.store.write(move |tx| tx.retention().lock_holds());
+    let (holds, _) = found.await.expect("the holds are read");
+    committed.join().expect("the lock was waited for");
+    assert_eq!(holds.0, BTreeSet::from([HoldTarget::Flow(main)]));
 }
 
 /// The process that waits for a lock in this database.
