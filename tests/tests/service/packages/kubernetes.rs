@@ -54,12 +54,20 @@ fn pods_are_restricted() {
 }
 
 #[test]
-fn two_servers_share_one_version() {
+fn two_servers_are_replaced_one_after_the_other() {
     let Some(manifests) = manifests() else { return };
     let spec = &manifests["Deployment"]["spec"];
     assert_eq!(spec["replicas"], 2);
-    // A server ends when it reads what a newer one wrote.
-    assert_eq!(spec["strategy"]["type"], "Recreate");
+    assert_eq!(
+        spec["strategy"],
+        json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}})
+    );
+    let pod = &spec["template"]["spec"];
+    let sleep = &pod["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"];
+    let grace = &pod["terminationGracePeriodSeconds"];
+    let (sleep, grace) = (sleep.as_u64().unwrap(), grace.as_u64().unwrap());
+    // Of the defaults: requests that end, and then other work.
+    assert!(grace > sleep + 8 + 25, "{grace}");
     assert_eq!(manifests["PodDisruptionBudget"]["spec"]["minAvailable"], 1);
     let kustomization = document("kustomization.yaml").unwrap();
     let image = &kustomization["images"][0];
