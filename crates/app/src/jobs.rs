@@ -267,8 +267,8 @@ impl Ticker {
     }
 }
 
-/// The span of a job in the trace of its request, which the task has no other way to: its current
-/// span is that of the log.
+/// The span of a job in the trace of its request. `in_current_span` takes only the span of the log
+/// into the task; without this one the task would not be part of the trace.
 fn traced(name: &'static str) -> tracing::Span {
     tracing::info_span!("job", otel.kind = "internal", otel.name = name)
 }

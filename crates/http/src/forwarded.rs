@@ -89,8 +89,8 @@ impl TrustedProxies {
         }
     }
 
-    /// Whether a request came from a proxy that the operator has named.
-    pub(crate) fn sent(&self, extensions: &Extensions) -> bool {
+    /// Whether the peer of a request's connection is a trusted proxy.
+    pub(crate) fn is_trusted_peer(&self, extensions: &Extensions) -> bool {
         let peer = extensions.get::<Peer>();
         peer.is_some_and(|peer| self.trusts(peer.addr.ip().to_canonical()))
     }
@@ -99,7 +99,7 @@ impl TrustedProxies {
     pub(crate) fn state(&self, headers: &HeaderMap, extensions: &Extensions) -> ForwardedState {
         let are_there = headers.contains_key(X_FORWARDED_FOR) || headers.contains_key(FORWARDED);
         match are_there {
-            true if self.sent(extensions) => ForwardedState::Believed,
+            true if self.is_trusted_peer(extensions) => ForwardedState::Believed,
             true => ForwardedState::Ignored,
             false => ForwardedState::None,
         }

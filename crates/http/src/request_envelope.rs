@@ -36,8 +36,8 @@ pub trait Answerable: Clone + Send + Sync + 'static {
     /// The answer in place of one that panicked, which is in the log already.
     fn internal_error(&self) -> impl Future<Output = Response> + Send;
 
-    /// Whose word is taken for where a request came from: its reads count for that address until
-    /// it is known who asks.
+    /// The proxies whose forwarding headers are believed. Until the caller is known, the reads of a
+    /// request count for the client address that these headers name.
     fn proxies(&self) -> &TrustedProxies;
 }
 

@@ -1,9 +1,9 @@
 //! The span of a request in distributed traces, by the names of OpenTelemetry's semantic
 //! conventions for HTTP servers.
 //!
-//! It bears no path, no query, no address and no user: all of them may hold secrets or tell who
-//! talks to whom, and traces go to other systems than the log. The id of the request leads from a
-//! trace to the log.
+//! The span has no path, query, address or user: these may hold secrets and show private
+//! conversations, and traces leave the server. The request id finds the lines of the log that belong
+//! to a trace.
 
 use http::header::HeaderValue;
 use http::{HeaderMap, Method, Request, StatusCode};
@@ -13,14 +13,14 @@ use tracing::field::Empty;
 use crate::TrustedProxies;
 use crate::request_id::REQUEST_ID;
 
-/// What the layer that makes traces of spans can do, and the facade of `tracing` cannot.
+/// Functions of the layer that exports spans as traces, for which `tracing` itself has none.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceHooks {
     /// Makes a span the child of the one that headers name, such as `traceparent` of W3C Trace
     /// Context. Only headers of trusted proxies are given to it: strangers could join traces
     /// otherwise, and have as much recorded as they like.
     pub adopt_parent: fn(&Span, &HeaderMap),
-    /// Names a span. What a request asks for is known only once it is read.
+    /// Names a span. The route of a request is known only after the span has begun.
     pub rename: fn(&Span, String),
 }
 
@@ -58,7 +58,7 @@ impl TraceSpan {
             "error.type" = Empty,
             request.id = Empty,
         );
-        let is_trusted = proxies.sent(request.extensions());
+        let is_trusted = proxies.is_trusted_peer(request.extensions());
         // A client could put anything into the id that it gives.
         if is_trusted || !request.headers().contains_key(REQUEST_ID) {
             span.record("request.id", id.to_str().unwrap_or_default());

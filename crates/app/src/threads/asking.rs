@@ -105,7 +105,7 @@ impl Integrations {
             held: Some(held),
         };
         let outbound = self.outbound.clone();
-        // Made here, where the span of the request is the current one.
+        // Made outside the task, so that the span of the request is its parent.
         let span = tracing::info_span!("integration.action", otel.kind = "client");
         let asking = async move {
             // What else the answer says is nobody's concern, and may be long or slow.

@@ -169,7 +169,8 @@ impl OwnArchive {
             .collect()
     }
 
-    /// Gives a new account the picture that the person had uploaded, unless its user was faster.
+    /// Gives a new account the picture that the person had uploaded, unless the user has set
+    /// one since.
     fn picture(
         &self,
         work: &mut ImportWork<'_>,
