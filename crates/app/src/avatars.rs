@@ -13,17 +13,17 @@ use eddyline_storage::AvatarOf;
 use eddyline_wire::User;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
 
 use crate::actor::Actor;
+use crate::charging::current_keys;
 use crate::core::Core;
+use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaKey};
 use crate::unpacking::{COPIES, Unpacking, aside};
 use crate::{Error, Limit, Result};
 
 /// How many stored pictures are made smaller at once. Anybody may ask for them, so they never take
 /// more than one core.
-const SCALINGS: usize = 1;
+const SCALINGS: Quota = Quota::new(1, 1, 1);
 /// How long a request waits for that before it is answered with the picture as it is stored.
 const SCALING_WAIT: Duration = Duration::from_secs(2);
 /// The side of the largest picture that is stored.
@@ -48,7 +48,7 @@ pub struct Avatar {
 
 /// Bounds concurrent scaling and caches scaled pictures.
 pub(crate) struct Gallery {
-    scalings: Arc<Semaphore>,
+    scalings: KeyedSemaphore,
     scaled: Cache<(String, u32), Scaled, ByBytes>,
 }
 
@@ -78,7 +78,7 @@ impl Scaled {
 impl Default for Gallery {
     fn default() -> Self {
         Self {
-            scalings: Arc::new(Semaphore::new(SCALINGS)),
+            scalings: KeyedSemaphore::new(SCALINGS),
             scaled: Cache::with_weighter(REMEMBERED, REMEMBERED_BYTES, ByBytes),
         }
     }
@@ -152,8 +152,9 @@ impl Avatars {
         if side == STORED_SIDE {
             return Ok(self.cached(name).await?.named(name, side));
         }
-        let scalings = Arc::clone(&gallery.scalings);
-        let Ok(Ok(permit)) = timeout(SCALING_WAIT, scalings.acquire_owned()).await else {
+        let keys = current_keys().unwrap_or(QuotaKey::Outsiders.into());
+        let permit = gallery.scalings.acquire_within(keys, 1, SCALING_WAIT);
+        let Ok(permit) = permit.await else {
             // It is larger than was asked for, and costs no computing.
             return Ok(Avatar {
                 lasting: false,
@@ -195,7 +196,7 @@ impl Avatars {
     }
 
     /// Loads the picture only with the permit, so that requests that wait hold no pictures.
-    async fn scale(&self, permit: OwnedSemaphorePermit, name: &str, side: u32) -> Result<Scaled> {
+    async fn scale(&self, permit: Permit, name: &str, side: u32) -> Result<Scaled> {
         let Scaled { bytes, .. } = self.stored(name).await?;
         let Picture {
             content_type,

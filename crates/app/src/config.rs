@@ -173,7 +173,8 @@ impl std::fmt::Debug for KeyMaterial {
 /// The quotas on mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MailQuotas {
-    /// Mail to one address.
+    /// Mail to one address that one organization causes; all organizations together may cause five
+    /// times as much.
     pub recipient: MailRate,
     /// Mail that one user causes.
     pub sender: MailRate,
@@ -214,23 +215,13 @@ pub struct Mailing {
 /// otherwise.
 pub const SCIM_ATTEMPTS: u32 = 10;
 
-/// How many streams every organization may have.
-const LEAST_OF_ORGANIZATION: u64 = 128;
-
-/// How many streams every user may have.
-const LEAST_OF_USER: u64 = 64;
-
-/// How many streams may be open at the same time on a server that takes so many connections: half
-/// of them for one user, and five eighths for one organization, so that one organization leaves
-/// room for others.
+/// How many streams may be open at the same time on a server that takes so many connections: seven
+/// eighths of them, so that requests have connections too. While all are open, a user with less than
+/// an eighth of them, of an organization with less than a quarter, takes the place of another.
 #[must_use]
 pub fn stream_quota(connections: usize) -> Quota {
-    let connections = connections as u64;
-    Quota::new(
-        u64::MAX,
-        (connections / 8 * 5).max(LEAST_OF_ORGANIZATION),
-        (connections / 2).max(LEAST_OF_USER),
-    )
+    let total = (connections - connections / 8) as u64;
+    Quota::new(total, total.div_ceil(4), total.div_ceil(8))
 }
 
 /// How an application is set up.

@@ -4,8 +4,7 @@ use crate::actor::Actor;
 use crate::authenticate::Authentication;
 use crate::core::Core;
 use crate::presence::{PresenceGuard, PresenceTracker, StreamKey};
-use crate::quota::KeyedSemaphore;
-use crate::quota::Permit;
+use crate::quota::{DisplaceablePermit, DisplacingSemaphore};
 use crate::rooms::Rooms;
 use crate::{Error, ErrorKind, Limit, Result};
 use eddyline_model::policy::FlowAction;
@@ -18,6 +17,7 @@ use eddyline_streaming::{
 };
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use std::task::{Context, Poll};
 
 /// How often a stream is tried again when rights change while it opens.
 const ATTEMPTS: usize = 8;
@@ -54,7 +54,7 @@ pub struct StreamRequest {
 #[derive(Debug)]
 pub struct Listening {
     /// Counts the stream for the caller.
-    _permit: Permit,
+    permit: DisplaceablePermit,
     /// Shows the user as present.
     connected: Option<PresenceGuard>,
     /// Counts the stream for the metrics.
@@ -85,6 +85,17 @@ impl Listening {
     pub fn key(&self) -> Option<StreamKey> {
         self.connected.as_ref().map(PresenceGuard::key)
     }
+
+    /// Waits for the stream to be displaced: it ends to make room for that of somebody else.
+    pub fn poll_displaced(&self, cx: &mut Context<'_>) -> Poll<()> {
+        self.permit.poll_displaced(cx)
+    }
+
+    /// Whether the stream is displaced.
+    #[must_use]
+    pub fn is_displaced(&self) -> bool {
+        self.permit.is_displaced()
+    }
 }
 
 /// Streams of events. See [`crate::App::streams`].
@@ -94,7 +105,7 @@ pub struct Streams {
     authentication: Authentication,
     rooms: Rooms,
     presence: PresenceTracker,
-    permits: KeyedSemaphore,
+    permits: DisplacingSemaphore,
     open: Gauge,
 }
 
@@ -107,7 +118,7 @@ impl Streams {
         rooms: Rooms,
         presence: PresenceTracker,
     ) -> Self {
-        let permits = KeyedSemaphore::new(core.config().streams);
+        let permits = DisplacingSemaphore::new(core.config().streams);
         Self {
             core,
             authentication,
@@ -131,12 +142,12 @@ impl Streams {
     }
 
     /// Opens a stream, which the second part counts for the caller and shows as the user's presence
-    /// until it is dropped.
+    /// until it is dropped. Where as many streams are open as may be, another one ends for it.
     ///
     /// # Errors
     ///
-    /// [`Error::too_many_requests`] when the caller or the caller's organization has as many
-    /// streams as it may; [`Error::not_found`] or [`Error::denied`] for a flow that the caller
+    /// [`Error::too_many_requests`] when all streams are open that may be, and no other one ends for
+    /// this caller; [`Error::not_found`] or [`Error::denied`] for a flow that the caller
     /// cannot read; [`Error::invalid`] for a request that names nothing to listen to;
     /// [`Error::unavailable`].
     pub async fn listen(
@@ -158,9 +169,9 @@ impl Streams {
         if !listen.flows.is_empty() || listen.joined {
             actor.require_any(&[Scope::Flow])?;
         }
-        let permit = self
-            .permits
-            .acquire(actor.quota_keys(), 1)
+        let keys = actor.quota_keys();
+        self.permits
+            .check(keys)
             .map_err(|exceeded| exceeded.of(Limit::Streams))?;
         let resume = resume_point(&listen.from);
         if resume.is_some() {
@@ -193,6 +204,11 @@ impl Streams {
             };
             match self.core.hub.subscribe(request).await {
                 Ok(subscription) => {
+                    // Not before, so that nobody's stream ends for a request that is refused.
+                    let permit = self
+                        .permits
+                        .acquire(keys)
+                        .map_err(|exceeded| exceeded.of(Limit::Streams))?;
                     let connected = match (actor.user_id(), listen.shows) {
                         (None, _) | (_, PresenceState::Offline) => None,
                         (Some(user), shows) => {
@@ -206,7 +222,7 @@ impl Streams {
                     return Ok((
                         subscription,
                         Listening {
-                            _permit: permit,
+                            permit,
                             connected,
                             _open: OpenStream::counted_by(&self.open),
                         },

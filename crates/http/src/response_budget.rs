@@ -232,7 +232,7 @@ impl ByteBudget {
         if own + bytes > self.guaranteed {
             for key in keys.iter() {
                 let in_use = taken.of(key);
-                if in_use > 0 && in_use + bytes > self.quota.share(key) {
+                if in_use > 0 && !self.quota.admits(key, in_use, taken.all, bytes) {
                     return Err(QuotaExceeded::Share(key));
                 }
             }
@@ -251,27 +251,25 @@ impl ByteBudget {
         })
     }
 
-    /// Checks that the caller's own share has room for so many bytes more. A caller with no more
-    /// than the guaranteed minimum under way has room.
+    /// Checks that the caller may have so many bytes more. A caller with no more than the guaranteed
+    /// minimum under way may.
     fn expect(&self, keys: QuotaKeys, bytes: u64) -> Result<(), QuotaExceeded> {
-        let caller = keys.caller();
-        let own = lock(&self.taken).of(caller);
-        let is_full = own > self.guaranteed && own + bytes > self.quota.share(caller);
-        if is_full {
-            Err(QuotaExceeded::Share(caller))
-        } else {
+        let (caller, taken) = (keys.caller(), lock(&self.taken));
+        let own = taken.of(caller);
+        if own <= self.guaranteed || self.quota.admits(caller, own, taken.all, bytes) {
             Ok(())
+        } else {
+            Err(QuotaExceeded::Share(caller))
         }
     }
 
-    /// Checks that the caller's own share is not used up.
+    /// Checks that the caller may have any more.
     fn check(&self, keys: QuotaKeys) -> Result<(), QuotaExceeded> {
-        let caller = keys.caller();
-        let is_full = lock(&self.taken).of(caller) >= self.quota.share(caller);
-        if is_full {
-            Err(QuotaExceeded::Share(caller))
-        } else {
+        let (caller, taken) = (keys.caller(), lock(&self.taken));
+        if self.quota.admits(caller, taken.of(caller), taken.all, 1) {
             Ok(())
+        } else {
+            Err(QuotaExceeded::Share(caller))
         }
     }
 }
@@ -332,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_caller_has_its_bytes_and_no_more_until_they_are_given_back() {
-        let budget = ByteBudget::new(Quota::new(100, 100, 10), 0);
+        let budget = ByteBudget::new(Quota::new(100, 100, 10).capped(), 0);
         let (six, four) = (
             take(&budget, ADA, 6).unwrap(),
             take(&budget, ADA, 4).unwrap(),
@@ -349,15 +347,28 @@ mod tests {
     #[test]
     fn a_single_answer_may_be_larger_than_the_share() {
         let budget = ByteBudget::new(Quota::new(100, 100, 10), 0);
-        let large = take(&budget, ADA, 50).unwrap();
+        let large = take(&budget, ADA, 90).unwrap();
         assert!(is_share(&take(&budget, ADA, 1)));
         drop(large);
         assert!(take(&budget, ADA, 1).is_ok());
     }
 
     #[test]
+    fn a_lone_caller_has_all_but_the_reserve() {
+        let budget = ByteBudget::new(Quota::new(100, 20, 10), 0);
+        let _held = [
+            take(&budget, ADA, 10).unwrap(),
+            take(&budget, ADA, 65).unwrap(),
+        ];
+        assert!(is_share(&take(&budget, ADA, 1)));
+        assert!(budget.expect(ADA.quota_keys(), 1).is_err());
+        assert!(budget.check(ADA.quota_keys()).is_err());
+        assert!(take(&budget, VIC, 10).is_ok(), "others begin at once");
+    }
+
+    #[test]
     fn an_organization_has_its_share_and_leaves_the_rest() {
-        let budget = ByteBudget::new(Quota::new(100, 15, 10), 0);
+        let budget = ByteBudget::new(Quota::new(100, 15, 10).capped(), 0);
         let _held = [
             take(&budget, ADA, 8).unwrap(),
             take(&budget, BEN, 7).unwrap(),
@@ -399,9 +410,7 @@ mod tests {
                 reserve_response_bytes(long(bytes))
             })
         };
-        let whole = answer(KNOWN.share(QuotaKey::User(UserId(100))))
-            .await
-            .unwrap();
+        let whole = answer(KNOWN.total - KNOWN.reserve).await.unwrap();
         let mut rest = whole.clone();
         let part = rest.split_to(100);
         drop((whole, rest));
@@ -426,14 +435,12 @@ mod tests {
         let of_stranger = |last: u8, bytes: u64| {
             from_network(last, async move { reserve_response_bytes(long(bytes)) })
         };
-        let share = of_stranger(1, STRANGERS.network).await.unwrap();
+        let most = STRANGERS.total - STRANGERS.reserve;
+        let alone = of_stranger(1, most).await.unwrap();
         assert!(
             matches!(&of_stranger(1, 65 * KIB).await, Err(error) if error.kind() == ErrorKind::TooManyRequests)
         );
-        let mut held = Vec::from([share]);
-        for last in 2..=4 {
-            held.push(of_stranger(last, STRANGERS.network).await.unwrap());
-        }
+        let held = [alone, of_stranger(2, STRANGERS.network).await.unwrap()];
         assert!(
             matches!(&of_stranger(5, 65 * KIB).await, Err(error) if error.kind() == ErrorKind::Unavailable)
         );

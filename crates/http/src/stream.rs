@@ -70,7 +70,7 @@ async fn open(
     let key = listening.key();
     let source = SubscriptionFrames {
         subscription,
-        _listening: listening,
+        listening,
     };
     let mut response = stream(WithDeadline::new(source, time_left(ctx, actor)));
     let kind = match listen.format {
@@ -183,7 +183,7 @@ fn wants_events(headers: &HeaderMap, parameter: Option<&str>) -> bool {
 /// A subscription, with what it holds besides.
 struct SubscriptionFrames {
     subscription: Subscription,
-    _listening: Listening,
+    listening: Listening,
 }
 
 impl FrameSource for SubscriptionFrames {
@@ -194,14 +194,20 @@ impl FrameSource for SubscriptionFrames {
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Batch>> {
+        if self.listening.poll_displaced(cx).is_ready() {
+            return Poll::Ready(None);
+        }
         self.subscription.poll_next(cx)
     }
 
     fn poll_rights_lost(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.listening.poll_displaced(cx).is_ready() {
+            return Poll::Ready(());
+        }
         self.subscription.poll_rights_lost(cx)
     }
 
     fn retain_allowed(&mut self, batch: &mut Batch) -> bool {
-        self.subscription.retain_allowed(batch)
+        !self.listening.is_displaced() && self.subscription.retain_allowed(batch)
     }
 }

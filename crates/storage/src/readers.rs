@@ -18,18 +18,18 @@ pub(crate) struct Readers {
 
 impl Readers {
     /// So many reads at once: a fair share of a quarter for each caller and of a half for each
-    /// group.
+    /// group. While nobody else waits, a caller leaves a quarter free and a group an eighth.
     pub(crate) fn new(permits: usize, time: Duration) -> Self {
         let part = |of: usize, parts: usize| (permits * of / parts).max(1);
         let limits = PermitLimits {
             permits,
             caller: Share {
                 fair: part(1, 4),
-                most: part(1, 2),
+                most: part(3, 4),
             },
             group: Share {
                 fair: part(1, 2),
-                most: part(3, 4),
+                most: part(7, 8),
             },
         };
         Self {

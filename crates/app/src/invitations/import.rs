@@ -36,8 +36,9 @@ use crate::{Error, Invitations, Limit, Result};
 const MAX_ITEMS: usize = 10_000;
 /// How many entries one transaction takes. Other writes come between them.
 pub(super) const PORTION: usize = 200;
-/// How many imports are under way, in the process and for one organization.
-const IMPORTS: Quota = Quota::new(32, 2, 2);
+/// How many imports are under way, in the process and for one organization. They work in turns, so
+/// more of them would only take turns from those of others.
+const IMPORTS: Quota = Quota::new(32, 2, 2).capped();
 /// Why an address is refused whose user is blocked from the flow.
 pub const BLOCKED_ADDRESS: &str = "is blocked from the flow";
 /// Why an address is refused whose user is in the flow.

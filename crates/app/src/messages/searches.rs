@@ -1,5 +1,5 @@
-//! How many searches run at the same time. Each keeps a core busy, here or in the database, so the
-//! share of a caller is smaller than that of other reads.
+//! How many searches run at the same time. Each keeps a core busy, here or in the database, so there
+//! are fewer of them than of other reads.
 
 use std::time::Duration;
 
@@ -25,12 +25,14 @@ fn cores() -> u64 {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
 
-/// Half of the cores for one caller, and three quarters for one organization.
+/// One search for each core; a quarter of them as the share of a caller, and half as that of an
+/// organization.
 fn searches(cores: u64) -> Quota {
-    let caller = (cores / 2).max(1);
+    let total = cores.max(2);
+    let caller = (total / 4).max(1);
     Quota {
         network: caller,
-        ..Quota::new(u64::MAX, (cores * 3 / 4).max(caller + 1), caller)
+        ..Quota::new(total, (total / 2).max(1), caller)
     }
 }
 
@@ -67,12 +69,17 @@ mod tests {
     use crate::as_client;
 
     #[test]
-    fn a_caller_leaves_half_of_the_cores_to_others() {
-        for (cores, caller, organization) in [(1, 1, 2), (2, 1, 2), (4, 2, 3), (16, 8, 12)] {
+    fn a_caller_leaves_a_quarter_of_the_cores_to_others() {
+        for (cores, total, organization, caller, reserve) in [
+            (1, 2, 1, 1, 1),
+            (2, 2, 1, 1, 1),
+            (4, 4, 2, 1, 1),
+            (16, 16, 8, 4, 4),
+        ] {
             let quota = searches(cores);
             assert_eq!(
-                (quota.caller, quota.organization),
-                (caller, organization),
+                (quota.total, quota.organization, quota.caller, quota.reserve),
+                (total, organization, caller, reserve),
                 "{cores} cores"
             );
         }
@@ -90,7 +97,8 @@ mod tests {
             let counting = async move { app.messages().search_permit(&query).await.unwrap() };
             Box::pin(as_client(IpAddr::from([192, 0, 2, last]), counting))
         };
-        let own = searches(cores()).network;
+        let quota = searches(cores());
+        let own = quota.total - quota.reserve;
         let mut held: Vec<_> = (0..own)
             .map(|_| begin(1, &search).now_or_never().unwrap())
             .collect();

@@ -1,4 +1,4 @@
-//! A semaphore that bounds the use of a resource in all and for each key.
+//! A semaphore that bounds the use of a resource in all, and in which each key has a share.
 
 mod line;
 #[cfg(test)]
@@ -89,9 +89,8 @@ impl KeyedSemaphore {
         }
     }
 
-    /// Acquires `amount` under all of these keys, or says at once why that is not possible. An
-    /// amount that is larger than a share counts as the whole share, so that it can be acquired
-    /// when the share is free.
+    /// Acquires `amount` under all of these keys, or says at once why that is not possible: see
+    /// [`Quota::admits`].
     ///
     /// # Errors
     ///
@@ -150,13 +149,12 @@ impl State {
     ) -> Result<Permit, QuotaExceeded> {
         let quota = &self.quota;
         for key in keys.iter() {
-            let share = quota.share(key);
             let in_use = used.by_key.get(&key).copied().unwrap_or_default();
-            if amount.min(share) > share - in_use {
+            if !quota.admits(key, in_use, used.total, amount) {
                 return Err(QuotaExceeded::Share(key));
             }
         }
-        if amount.min(quota.total) > quota.total - used.total {
+        if !quota.has_room(used.total, amount) {
             return Err(QuotaExceeded::Total);
         }
         used.total += amount.min(quota.total);

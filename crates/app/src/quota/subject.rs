@@ -69,7 +69,7 @@ impl QuotaKeys {
     }
 
     /// The key of the organization; of a caller who counts for none, its own.
-    pub(super) fn group(self) -> QuotaKey {
+    pub(crate) fn group(self) -> QuotaKey {
         self.organization.unwrap_or(self.caller)
     }
 

@@ -18,8 +18,8 @@ use crate::quota::{KeyedSemaphore, Quota, QuotaKey, QuotaSubject};
 use crate::{Error, Limit, Result};
 
 /// How many integrations are asked at the same time. Each may take as long as the timeout allows.
-/// The actions of one application have a share, so that a slow one leaves the others alone, and one
-/// user has less than a whole application.
+/// The actions of one application have a share, so that a slow one leaves the others alone, and
+/// that of one user is less than a whole application's.
 const ACTIONS: Quota = Quota {
     application: 8,
     ..Quota::new(64, 32, 4)
@@ -285,8 +285,8 @@ mod tests {
         }
     }
 
-    /// The permits for the actions of an organization that may run at the same time.
-    fn as_many_as_possible(integrations: &Integrations, organization: i64) -> Vec<Permit> {
+    /// Permits for so many actions of an organization.
+    fn acquire(integrations: &Integrations, organization: i64, count: i64) -> Vec<Permit> {
         let permit = |number: i64| {
             let user = owner(100 * organization + number / 4, organization);
             let application = QuotaKey::Application(ApplicationId(100 * organization + number / 8));
@@ -295,7 +295,7 @@ mod tests {
                 .acquire(user.quota_keys().and(application), 1)
                 .unwrap()
         };
-        (0..32).map(permit).collect()
+        (0..count).map(permit).collect()
     }
 
     async fn ask(integrations: &Integrations, owner: QuotaSubject) -> Option<Error> {
@@ -314,7 +314,7 @@ mod tests {
     #[tokio::test]
     async fn actions_under_way_are_bounded_for_an_organization_and_for_all() {
         let integrations = Integrations::new(Config::default(), Profile::Spec, Jobs::default());
-        let first = as_many_as_possible(&integrations, 1);
+        let first = acquire(&integrations, 1, 56);
         assert_eq!(
             ask(&integrations, owner(1, 1))
                 .await
@@ -322,7 +322,7 @@ mod tests {
                 .map(Error::kind),
             Some(ErrorKind::TooManyRequests)
         );
-        let second = as_many_as_possible(&integrations, 2);
+        let second = acquire(&integrations, 2, 8);
         assert_eq!(
             ask(&integrations, owner(3, 3))
                 .await

@@ -1,6 +1,6 @@
 //! A bound on the memory that bodies of unknown callers take together.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -10,15 +10,15 @@ use std::task::{Context, Poll};
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::network_of;
+use eddyline_app::{Quota, QuotaKey};
 use http_body::{Body as _, Frame, SizeHint};
 
 /// What the body of any caller may take without being counted: no more than the connection takes
 /// anyway. So signing in works also while the budget is used up.
 const FREE_BYTES: usize = 4 * 1024;
 
-/// One network may take up one part in so many of the budget.
-const NETWORK_PART: usize = 8;
+/// The share of one network is one part in so many of the budget.
+const NETWORK_PART: u64 = 8;
 
 /// How many bytes the bodies of unknown callers may take together. Clones share the bound.
 #[derive(Clone, Debug)]
@@ -26,28 +26,31 @@ pub struct BodyBudget(Arc<Budget>);
 
 #[derive(Debug)]
 struct Budget {
-    bytes: usize,
+    quota: Quota,
     used: Mutex<Used>,
 }
 
 #[derive(Debug, Default)]
 struct Used {
-    bytes: usize,
-    networks: HashMap<IpAddr, usize>,
+    bytes: u64,
+    networks: BTreeMap<QuotaKey, u64>,
 }
 
-/// The budget for bodies of unknown callers is used up, or the part of it that one network may
-/// take.
+/// The budget for bodies of unknown callers is used up, or the share of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many request bodies are on their way")]
 pub(super) struct BudgetExceeded;
 
 impl BodyBudget {
-    /// A budget of so many bytes, of which one network may take an eighth.
+    /// A budget of so many bytes, of which one network has an eighth as its share.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
+        let total = bytes as u64;
         Self(Arc::new(Budget {
-            bytes,
+            quota: Quota {
+                network: total / NETWORK_PART,
+                ..Quota::new(total, total, total)
+            },
             used: Mutex::default(),
         }))
     }
@@ -59,7 +62,7 @@ impl BodyBudget {
     pub fn count(&self, body: Body, address: IpAddr, limit: usize) -> (Body, BodyReservation) {
         let reservation = Arc::new(Reservation {
             budget: Arc::clone(&self.0),
-            network: network_of(address),
+            network: QuotaKey::network(address),
             bytes: AtomicUsize::new(0),
         });
         let counted = Counted {
@@ -78,7 +81,7 @@ impl BodyBudget {
 
     /// Bytes that are counted at present.
     #[must_use]
-    pub fn used(&self) -> usize {
+    pub fn used(&self) -> u64 {
         self.0.used().bytes
     }
 }
@@ -98,7 +101,7 @@ pub struct BodyReservation {
 #[derive(Debug)]
 struct Reservation {
     budget: Arc<Budget>,
-    network: IpAddr,
+    network: QuotaKey,
     bytes: AtomicUsize,
 }
 
@@ -108,18 +111,17 @@ impl Reservation {
         if more == 0 {
             return Ok(());
         }
+        let (quota, more) = (&self.budget.quota, more as u64);
         let mut used = self.budget.used();
-        let of_network = used
-            .networks
-            .get(&self.network)
-            .copied()
-            .unwrap_or_default()
-            + more;
-        if used.bytes + more > self.budget.bytes || of_network > self.budget.bytes / NETWORK_PART {
+        let of_network = used.networks.get(&self.network).copied();
+        let of_network = of_network.unwrap_or_default();
+        if !quota.admits(self.network, of_network, used.bytes, more)
+            || !quota.has_room(used.bytes, more)
+        {
             return Err(BudgetExceeded);
         }
         used.bytes += more;
-        used.networks.insert(self.network, of_network);
+        used.networks.insert(self.network, of_network + more);
         self.bytes.store(bytes, Relaxed);
         Ok(())
     }
@@ -127,7 +129,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let bytes = self.bytes.load(Relaxed);
+        let bytes = self.bytes.load(Relaxed) as u64;
         if bytes == 0 {
             return;
         }
@@ -240,23 +242,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_network_has_an_eighth_of_the_budget_until_its_bodies_are_dropped() {
+    async fn one_network_leaves_a_quarter_of_the_budget_to_others_until_its_bodies_are_dropped() {
         let budget = BodyBudget::new(80 * KIB);
-        let first = announced(&budget, 1, 5 * KIB).await.unwrap();
-        let second = announced(&budget, 1, 5 * KIB).await.unwrap();
+        let mut held = Vec::new();
+        for _ in 0..6 {
+            held.push(announced(&budget, 1, 10 * KIB).await.unwrap());
+        }
         assert_eq!(
             announced(&budget, 1, 5 * KIB).await.err(),
             Some(BodyError::Overloaded)
         );
-        announced(&budget, 2, 10 * KIB).await.unwrap();
+        let _other = announced(&budget, 2, 10 * KIB).await.unwrap();
         assert_eq!(
-            announced(&budget, 2, 10 * KIB + 1).await.err(),
-            Some(BodyError::Overloaded)
+            announced(&budget, 2, 5 * KIB).await.err(),
+            Some(BodyError::Overloaded),
+            "an eighth is the share of a network"
         );
-        drop(first);
+        held.pop();
+        held.pop();
         announced(&budget, 1, 5 * KIB).await.unwrap();
-        drop(second);
-        assert_eq!(budget.used(), 0);
+        drop(held);
+        assert_eq!(budget.used(), 10 * 1024);
     }
 
     #[tokio::test]
@@ -283,7 +289,7 @@ mod tests {
             let (body, reservation) =
                 budget.count(Body::from_stream(chunks), [192, 0, 2, 1].into(), 128 * KIB);
             read_body(body, BodyLimit::default()).await.unwrap();
-            assert_eq!(budget.used(), counted);
+            assert_eq!(budget.used(), counted as u64);
             drop(reservation);
             assert_eq!(budget.used(), 0);
         }

@@ -12,8 +12,9 @@ use super::MinimumRate;
 pub struct Limits {
     /// Connections of one listener at a time, streams included. While there are so many, newcomers
     /// displace idle ones on which nothing has shown valid credentials; where there is none, they
-    /// wait in the system's queue. One network may have a sixteenth of them without valid
-    /// credentials, and at least 64. At least 1; 20,000 unless said otherwise.
+    /// wait in the system's queue. While fewer than an eighth of them are free, a network makes room
+    /// for its own newcomers beyond a sixteenth of them without valid credentials, and beyond 64. At
+    /// least 1; 20,000 unless said otherwise.
     pub connections: usize,
     /// How long a connection without valid credentials need not make room for others after it was
     /// opened or answered. 1 second unless set otherwise.
@@ -76,30 +77,22 @@ impl Default for Limits {
 /// How many connections without valid credentials every network may have.
 const LEAST_UNKNOWN_SHARE: usize = 64;
 
-/// How many connections with valid credentials every organization may have.
-const LEAST_OF_ORGANIZATION: u64 = 128;
-/// How many connections with valid credentials every caller may have.
-const LEAST_OF_CALLER: u64 = 64;
-
 /// The least that hyper's buffer can be.
 const LEAST_HEAD_BYTES: usize = 8192;
 
 impl Limits {
-    /// How many connections without valid credentials one network may have.
+    /// How many connections without valid credentials one network may have while they are scarce.
     pub(super) fn unknown_share(&self) -> usize {
         (self.connections / 16).max(LEAST_UNKNOWN_SHARE)
     }
 
-    /// How many connections with valid credentials may be safe from displacement: an eighth for one
-    /// caller and a fourth for one organization. Those beyond count as unknown ones. Streams have
-    /// shares of their own.
+    /// How many connections with valid credentials are safe from displacement: a sixteenth of all,
+    /// half of that for one organization and a quarter of it for one caller. Those beyond count as
+    /// unknown ones. Streams are not among them; they leave an eighth of all connections to others
+    /// ([`eddyline_app::stream_quota`]), so that a sixteenth is left for newcomers.
     pub(super) fn known_quota(&self) -> Quota {
-        let connections = self.connections as u64;
-        Quota::new(
-            u64::MAX,
-            (connections / 4).max(LEAST_OF_ORGANIZATION),
-            (connections / 8).max(LEAST_OF_CALLER),
-        )
+        let total = (self.connections as u64 / 16).max(1);
+        Quota::new(total, total.div_ceil(2), total.div_ceil(4))
     }
 
     pub(super) fn buffer_bytes(&self) -> usize {

@@ -146,8 +146,16 @@ impl Acceptor {
         }
     }
 
+    /// Whether connections are scarce. The unknown ones learn of it.
+    fn is_scarce(&self) -> bool {
+        let is_scarce = self.places.available_permits() <= self.scarce;
+        self.unknown.set_scarce(is_scarce);
+        is_scarce
+    }
+
     /// Whether the network of a newcomer may have another connection.
     fn admits(&self, addr: SocketAddr) -> bool {
+        self.is_scarce();
         let admitted = self.trusts(addr) || self.unknown.admit(addr.ip());
         if !admitted {
             tracing::debug!(%addr, "closed a connection of a network that has its share of unknown ones");
@@ -162,11 +170,9 @@ impl Acceptor {
 
     /// Waits for a place. Unknown connections make room for a newcomer when places are scarce.
     async fn place(&self) -> OwnedSemaphorePermit {
-        let is_scarce = || self.places.available_permits() <= self.scarce;
-        self.unknown.set_scarce(is_scarce());
         let mut eviction = Eviction::NoneLeft;
         for _ in 0..DISPLACED {
-            if is_scarce() {
+            if self.is_scarce() {
                 eviction = self.unknown.evict();
             }
         }

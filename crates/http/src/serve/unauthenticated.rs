@@ -1,9 +1,10 @@
 //! Connections on which no request has shown valid credentials yet, and which of them are closed to
 //! make room for others.
 //!
-//! Each network has a share of them. A connection that waits for its client makes room for a
-//! newcomer, the longest idle first; one for which the server is working does not, and neither does
-//! one that has only just been opened or answered, so that its client has a chance to show
+//! Each network has a share of them, which counts while connections are scarce. A connection that
+//! waits for its client then makes room for a newcomer, the longest idle first, of the network with
+//! the most if that is beyond its share; one for which the server is working does not, and neither
+//! does one that has only just been opened or answered, so that its client has a chance to show
 //! credentials. A connection leaves the registry when it becomes known, so that streams cost
 //! nothing here. One caller and one organization have only so many known connections: those beyond
 //! stay unknown, and make room as others do.
@@ -15,15 +16,17 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use eddyline_app::{KeyedSemaphore, Permit, Quota, QuotaSubject, network_of};
+use eddyline_app::{KeyedSemaphore, Permit, Quota, QuotaKey, QuotaSubject, network_of};
 use futures_util::task::AtomicWaker;
 use http::Extensions;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 /// How many unknown clients may send long heads at a time. Each takes as much memory as such a
 /// head, or twice that.
-const LONG_HEADS: usize = 256;
+const LONG_HEADS: Quota = Quota {
+    network: 32,
+    ..Quota::new(256, 256, 256)
+};
 
 /// What became of an attempt to make room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +41,7 @@ pub(super) enum Eviction {
 
 /// The unknown connections of one listener.
 pub(super) struct UnauthenticatedConnections {
-    /// How many one network may have.
+    /// How many one network may have while connections are scarce.
     share: usize,
     /// Counts the known ones.
     known: KeyedSemaphore,
@@ -47,7 +50,7 @@ pub(super) struct UnauthenticatedConnections {
     /// Connections are scarce.
     scarce: AtomicBool,
     /// How many may send long heads.
-    long_heads: Arc<Semaphore>,
+    long_heads: KeyedSemaphore,
     began: Instant,
     registry: Mutex<Registry>,
 }
@@ -59,6 +62,8 @@ type Key = (u64, u64);
 struct Registry {
     all: BTreeMap<Key, Arc<UnauthenticatedConnection>>,
     networks: HashMap<IpAddr, BTreeSet<Key>>,
+    /// The networks by the number of their connections.
+    by_count: BTreeSet<(usize, IpAddr)>,
     opened: u64,
 }
 
@@ -86,7 +91,7 @@ impl UnauthenticatedConnections {
             known: KeyedSemaphore::new(known),
             safe_time,
             scarce: AtomicBool::new(false),
-            long_heads: Arc::new(Semaphore::new(LONG_HEADS)),
+            long_heads: KeyedSemaphore::new(LONG_HEADS),
             began: Instant::now(),
             registry: Mutex::default(),
         })
@@ -97,13 +102,16 @@ impl UnauthenticatedConnections {
         self.scarce.store(scarce, Relaxed);
     }
 
-    /// Whether another connection from this address may come in. Where its network has its share,
-    /// the longest idle of that network makes room.
+    /// Whether another connection from this address may come in. Where connections are scarce and
+    /// its network has its share, the longest idle of that network makes room.
     pub(super) fn admit(&self, address: IpAddr) -> bool {
+        if !self.scarce.load(Relaxed) {
+            return true;
+        }
         let network = network_of(address);
         let mut registry = self.lock();
-        let count = registry.networks.get(&network).map_or(0, BTreeSet::len);
-        count < self.share || self.evict_from(&mut registry, Some(network)) == Eviction::Evicted
+        registry.count_of(network) < self.share
+            || self.evict_from(&mut registry, Some(network)) == Eviction::Evicted
     }
 
     /// Adds a connection, which the guard removes.
@@ -126,9 +134,17 @@ impl UnauthenticatedConnections {
         Registration(unknown)
     }
 
-    /// Closes the longest idle connection.
+    /// Closes the longest idle connection of the network with the most, if that is beyond its share
+    /// and one of its connections may be closed; or else the longest idle of all.
     pub(super) fn evict(&self) -> Eviction {
-        self.evict_from(&mut self.lock(), None)
+        let mut registry = self.lock();
+        let most = registry.by_count.last().copied();
+        if let Some((_, network)) = most.filter(|(count, _)| *count > self.share)
+            && self.evict_from(&mut registry, Some(network)) == Eviction::Evicted
+        {
+            return Eviction::Evicted;
+        }
+        self.evict_from(&mut registry, None)
     }
 
     /// Closes the longest idle connection of a network, or of all. Where a connection stands in the
@@ -188,21 +204,28 @@ impl Registry {
         self.all.get(self.networks.get(&network)?.first()?).cloned()
     }
 
+    fn count_of(&self, network: IpAddr) -> usize {
+        self.networks.get(&network).map_or(0, BTreeSet::len)
+    }
+
     fn insert(&mut self, unknown: &Arc<UnauthenticatedConnection>) {
         self.all.insert(unknown.key(), Arc::clone(unknown));
-        self.networks
-            .entry(unknown.network)
-            .or_default()
-            .insert(unknown.key());
+        self.change(unknown.network, |keys| keys.insert(unknown.key()));
     }
 
     fn remove(&mut self, unknown: &UnauthenticatedConnection) {
         self.all.remove(&unknown.key());
-        if let Some(keys) = self.networks.get_mut(&unknown.network) {
-            keys.remove(&unknown.key());
-            if keys.is_empty() {
-                self.networks.remove(&unknown.network);
-            }
+        self.change(unknown.network, |keys| keys.remove(&unknown.key()));
+    }
+
+    fn change(&mut self, network: IpAddr, change: impl FnOnce(&mut BTreeSet<Key>) -> bool) {
+        let keys = self.networks.entry(network).or_default();
+        self.by_count.remove(&(keys.len(), network));
+        change(keys);
+        if keys.is_empty() {
+            self.networks.remove(&network);
+        } else {
+            self.by_count.insert((keys.len(), network));
         }
     }
 }
@@ -238,10 +261,9 @@ impl UnauthenticatedConnection {
     }
 
     /// Allows the client to send a long head, unless too many others do.
-    pub(super) fn allow_long_head(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.connections.long_heads)
-            .try_acquire_owned()
-            .ok()
+    pub(super) fn allow_long_head(&self) -> Option<Permit> {
+        let network = QuotaKey::network(self.network).into();
+        self.connections.long_heads.acquire(network, 1).ok()
     }
 
     /// Whether the connection is to make room as soon as the server is not working for it.

@@ -6,10 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use eddyline_app::Permit;
 use hyper::rt::{Read, ReadBufCursor};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead as _, ReadBuf};
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::socket::Socket;
 use super::unauthenticated::UnauthenticatedConnection;
@@ -38,7 +38,7 @@ pub(super) struct WatchedSocket {
     /// What has been read of a request's head.
     head_bytes: usize,
     /// Allows an unknown client a long head.
-    long_head: Option<OwnedSemaphorePermit>,
+    long_head: Option<Permit>,
 }
 
 impl WatchedSocket {

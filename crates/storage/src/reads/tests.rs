@@ -87,17 +87,20 @@ async fn hold(
 #[test]
 fn a_caller_who_holds_its_permits_keeps_nobody_else_from_reading() {
     run(async {
-        let (store, _directory) = sqlite(4, LONG);
-        let held = [hold(&store, ANN).await, hold(&store, ANN).await];
-        let mut third = Box::pin(ANN.scope(store.read(|_| Ok("third"))));
-        assert!(futures_util::poll!(&mut third).is_pending());
+        let (store, _directory) = sqlite(8, LONG);
+        let mut held = Vec::new();
+        for _ in 0..6 {
+            held.push(hold(&store, ANN).await);
+        }
+        let mut next = Box::pin(ANN.scope(store.read(|_| Ok("next"))));
+        assert!(futures_util::poll!(&mut next).is_pending());
         assert_eq!(
             BEN.scope(store.read(|_| Ok("another"))).await.unwrap(),
             "another"
         );
-        assert!(futures_util::poll!(&mut third).is_pending());
+        assert!(futures_util::poll!(&mut next).is_pending());
         drop(held);
-        assert_eq!(third.await.unwrap(), "third");
+        assert_eq!(next.await.unwrap(), "next");
     });
 }
 

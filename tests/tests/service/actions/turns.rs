@@ -12,10 +12,8 @@ on_both_databases![&["--allow-private-targets", "--action-timeout-seconds", "60"
     an_action_that_nobody_waits_for_keeps_its_turn_until_it_is_done,
 ];
 
-/// How many turns one application has.
-const OF_APPLICATION: usize = 8;
-/// How many turns one user has.
-const OF_USER: usize = 4;
+/// How many turns one user has while nobody else wants any: all but the reserve.
+const ALONE: usize = 48;
 
 /// Actions under way, whose answers are waited for.
 type Waiting = JoinSet<Result<RawResponse, Error>>;
@@ -51,24 +49,22 @@ async fn a_slow_integration_holds_up_no_other(server: Server) {
     let other = push(&neighbour, "1", &[close(&quick.url("/close"))]).await;
 
     let mut waiting = JoinSet::new();
-    begin(&mut waiting, ben, &slow, OF_USER);
-    stage.receiver.is_asked(OF_USER).await;
+    begin(&mut waiting, ben, &slow, ALONE);
+    stage.receiver.is_asked(ALONE).await;
     for thread in [&slow, &other] {
         let answer = stage.trigger(ben, thread, "0").await;
         assert_eq!(answer.status, 429, "{}", answer.text());
         assert!(answer.header("retry-after").is_some());
     }
-    begin(&mut waiting, ada, &slow, OF_APPLICATION - OF_USER);
-    stage.receiver.is_asked(OF_APPLICATION).await;
     assert_eq!(
-        stage.trigger(&cleo, &slow, "0").await.status,
+        stage.trigger(ada, &slow, "0").await.status,
         429,
         "the application has no more turns"
     );
     is_done(&stage.trigger(&cleo, &other, "0").await);
     assert_eq!(quick.asked().len(), 1);
 
-    assert_eq!(stage.receiver.asked().len(), OF_APPLICATION);
+    assert_eq!(stage.receiver.asked().len(), ALONE);
     stage.receiver.let_go();
     for answer in waiting.join_all().await {
         is_done(&answer.unwrap());
@@ -84,13 +80,13 @@ async fn an_action_that_nobody_waits_for_keeps_its_turn_until_it_is_done(server:
     let thread = stage.thread().await;
     stage.receiver.answers(Answer::Silence);
     let mut waiting = JoinSet::new();
-    begin(&mut waiting, ben, &thread, OF_USER);
-    stage.receiver.is_asked(OF_USER).await;
+    begin(&mut waiting, ben, &thread, ALONE);
+    stage.receiver.is_asked(ALONE).await;
     waiting.shutdown().await;
     assert_eq!(stage.trigger(ben, &thread, "0").await.status, 429);
     assert_eq!(
         stage.receiver.asked().len(),
-        OF_USER,
+        ALONE,
         "nobody was asked again"
     );
     stage.receiver.let_go();

@@ -71,10 +71,13 @@ async fn what_comes_with_a_refused_message_goes(server: Server) {
     until_kept(&server, 0).await;
 }
 
+/// How many forms with files one caller sends at once while nobody else does.
+const FORMS: usize = 384;
+
 async fn nobody_sends_all_files_that_are_sent_at_once(server: Server) {
     let (acme, path) = (server.acme(), "/flows/acme/main/messages");
     let mut sockets = Vec::new();
-    for _ in 0..16 {
+    for _ in 0..FORMS {
         sockets.push(begin(&server, &acme.ben.token).await);
     }
     let file = || Form::of("file").file("content", "a", "", b"a");
@@ -89,7 +92,7 @@ async fn nobody_sends_all_files_that_are_sent_at_once(server: Server) {
         .await;
     file().posted(&acme.ada.client, path).await;
     sockets.pop();
-    until_kept(&server, 16).await;
+    until_kept(&server, FORMS).await;
     file().posted(&acme.ben.client, path).await;
 }
 

@@ -8,6 +8,7 @@ use std::task::{Context, Wake, Waker};
 use eddyline_model::{ApplicationId, OrganizationId, UserId};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use proptest::prelude::*;
 
 use super::line::MAX_WAITING_PER_CALLER;
 use super::*;
@@ -32,8 +33,57 @@ fn vic() -> QuotaKeys {
     QuotaKeys::of(VIC, BETA)
 }
 
+/// A semaphore with shares that are caps.
 fn semaphore(total: u64, organization: u64, caller: u64) -> KeyedSemaphore {
-    KeyedSemaphore::new(Quota::new(total, organization, caller))
+    KeyedSemaphore::new(Quota::new(total, organization, caller).capped())
+}
+
+fn acquire(semaphore: &KeyedSemaphore, count: usize, keys: QuotaKeys) -> Vec<Permit> {
+    (0..count)
+        .map(|_| semaphore.acquire(keys, 1).expect("it is free"))
+        .collect()
+}
+
+#[test]
+fn a_lone_caller_has_all_but_the_reserve_and_others_start_at_once() {
+    let semaphore = KeyedSemaphore::new(Quota::new(16, 8, 4));
+    let mut of_ada = acquire(&semaphore, 12, ada());
+    assert_eq!(
+        semaphore.acquire(ada(), 1).err(),
+        Some(QuotaExceeded::Share(ADA))
+    );
+    let of_ben = acquire(&semaphore, 2, ben());
+    assert_eq!(
+        semaphore.acquire(ben(), 1).err(),
+        Some(QuotaExceeded::Share(ACME)),
+        "half of the reserve is left to other organizations"
+    );
+    let of_vic = acquire(&semaphore, 2, vic());
+    assert_eq!(
+        semaphore.acquire(vic(), 1).err(),
+        Some(QuotaExceeded::Total)
+    );
+    of_ada.truncate(4);
+    assert_eq!(
+        semaphore.acquire(ada(), 5).err(),
+        Some(QuotaExceeded::Share(ADA)),
+        "beyond the share it leaves the reserve"
+    );
+    assert!(semaphore.acquire(ada(), 4).is_ok());
+    drop((of_ben, of_vic));
+}
+
+#[tokio::test]
+async fn a_release_goes_to_whoever_is_within_its_share() {
+    let semaphore = KeyedSemaphore::new(Quota::new(4, 2, 1));
+    let mut of_ada = acquire(&semaphore, 3, ada());
+    let mut of_vic = acquire(&semaphore, 1, vic());
+    let mut more_of_ada = wait(&semaphore, ada());
+    let mia = wait(&semaphore, QuotaKeys::of(MIA, BETA));
+    of_ada.pop();
+    assert!(mia.now_or_never().unwrap().is_ok());
+    of_vic.pop();
+    assert!((&mut more_of_ada).now_or_never().unwrap().is_ok());
 }
 
 #[test]
@@ -125,7 +175,7 @@ fn a_key_that_uses_nothing_is_forgotten() {
 fn a_third_key_counts_too() {
     let semaphore = KeyedSemaphore::new(Quota {
         application: 1,
-        ..Quota::new(9, 9, 9)
+        ..Quota::new(9, 9, 9).capped()
     });
     let tracker = QuotaKey::Application(ApplicationId(7));
     let held = semaphore.acquire(ada().and(tracker), 1);
@@ -361,4 +411,44 @@ async fn a_permit_that_comes_too_late_goes_to_the_next() {
     assert!(first.now_or_never().unwrap().is_ok());
     let used = &lock(&semaphore.state.ledger).used;
     assert_eq!((used.total, used.by_key.len()), (0, 0));
+}
+
+proptest! {
+    /// Acquires and releases in any order.
+    #[test]
+    fn the_total_holds_and_a_caller_within_its_shares_is_refused_for_the_total_only(
+        steps in prop::collection::vec((0..5_i64, 0..3_i64, 1..6_u64, prop::bool::ANY), 1..200),
+    ) {
+        let quota = Quota::new(32, 16, 8);
+        let semaphore = KeyedSemaphore::new(quota);
+        let mut held: Vec<(i64, i64, u64, Permit)> = Vec::new();
+        for (user, organization, amount, releases) in steps {
+            if releases {
+                held.pop();
+                continue;
+            }
+            let sum = |of: &dyn Fn(i64, i64) -> bool| {
+                let amounts = held.iter().filter(|(user, organization, ..)| of(*user, *organization));
+                amounts.map(|(_, _, amount, _)| amount).sum::<u64>()
+            };
+            let total = sum(&|_, _| true) + amount;
+            let of_organization = sum(&|_, of| of == organization) + amount;
+            let of_caller = sum(&|by, of| (by, of) == (user, organization)) + amount;
+            let keys = QuotaKeys::of(
+                QuotaKey::User(UserId(10 * organization + user)),
+                QuotaKey::Organization(OrganizationId(organization)),
+            );
+            let expected = total <= quota.total
+                && (of_caller <= quota.caller || total + quota.reserve <= quota.total)
+                && (of_organization <= quota.organization
+                    || total + quota.reserve / 2 <= quota.total);
+            match semaphore.acquire(keys, amount) {
+                Ok(permit) => {
+                    prop_assert!(expected);
+                    held.push((user, organization, amount, permit));
+                }
+                Err(_) => prop_assert!(!expected),
+            }
+        }
+    }
 }

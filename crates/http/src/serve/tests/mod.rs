@@ -32,7 +32,7 @@ use eddyline_app::QuotaSubject;
 use eddyline_model::{OrganizationId, UserId};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -156,6 +156,18 @@ impl App {
                     app.0.count.fetch_add(1, Ordering::SeqCst);
                     "done"
                 }),
+            )
+            .route(
+                "/watched",
+                post(
+                    async |State(app): State<App>, Extension(watch): Extension<HangUpWatch>| {
+                        let _dropped = NotifyOnDrop(app.clone());
+                        watch.begin();
+                        app.0.waiting.notify_one();
+                        app.0.go_on.notified().await;
+                        "done"
+                    },
+                ),
             )
             .route("/unread", post(async || "not interested"))
             .route(
@@ -321,6 +333,13 @@ impl Running {
 
     async fn client(&self) -> Client<TcpStream> {
         Client::new(TcpStream::connect(self.addr).await.unwrap())
+    }
+
+    /// A client of another network.
+    async fn client_elsewhere(&self) -> Client<TcpStream> {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+        Client::new(socket.connect(self.addr).await.unwrap())
     }
 }
 

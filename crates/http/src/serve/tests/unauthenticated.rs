@@ -7,8 +7,8 @@ const SIGN_IN: &str = "GET /sign-in HTTP/1.1\r\nHost: a\r\n\r\n";
 const WORK: &str = "POST /work HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
 /// The share of one network where there are few connections.
 const SHARE: usize = 64;
-/// How many connections of one caller are safe where there are few.
-const KNOWN: usize = 64;
+/// So many connections that they are scarce when a network has its share.
+const SCARCE: usize = 72;
 
 /// Room for so many, and unknown connections are never safe.
 fn crowded(connections: usize) -> Limits {
@@ -25,6 +25,14 @@ impl Running {
         let mut client = self.client().await;
         client.send(HELLO).await;
         assert_eq!(client.answer().await.1, "hello");
+        client
+    }
+
+    /// A client that has shown credentials.
+    async fn signed_in(&self) -> Client<TcpStream> {
+        let mut client = self.client().await;
+        client.send(SIGN_IN).await;
+        assert_eq!(client.answer().await.1, "welcome");
         client
     }
 
@@ -71,27 +79,21 @@ async fn a_connection_that_has_shown_credentials_is_not_displaced() {
 
 #[tokio::test]
 async fn beyond_the_share_of_a_caller_connections_with_credentials_are_displaced() {
-    let server = Running::start(crowded(KNOWN + 1)).await;
-    let mut clients = Vec::new();
-    for _ in 0..=KNOWN {
-        let mut client = server.client().await;
-        client.send(SIGN_IN).await;
-        assert_eq!(client.answer().await.1, "welcome");
-        clients.push(client);
+    // Four are safe, of which a lone caller leaves one to others.
+    let server = Running::start(crowded(64)).await;
+    let mut safe = Vec::new();
+    for _ in 0..3 {
+        safe.push(server.signed_in().await);
     }
-    let mut newcomer = server.greeted().await;
-    let mut beyond = clients.pop().expect("there is one more than the share");
+    let mut beyond = server.signed_in().await;
+    // The last of these is the first for which places are scarce.
+    let _idle = server.greet(64 - 8 - 4).await;
+    let _newcomer = server.greeted().await;
     assert_eq!(beyond.rest().await, "");
-    newcomer.is_served().await;
-    drop(newcomer);
     // One that is closed makes room for another in the share.
-    let mut freed = clients.pop().expect("there are as many as the share");
-    freed.is_served().await;
-    drop(freed);
-    let mut known = server.client().await;
-    known.send(SIGN_IN).await;
-    assert_eq!(known.answer().await.1, "welcome");
-    for client in &mut clients {
+    drop(safe.pop());
+    safe.push(server.signed_in().await);
+    for client in &mut safe {
         client.is_served().await;
     }
 }
@@ -125,15 +127,24 @@ async fn a_connection_whose_body_does_not_come_is_displaced() {
 }
 
 #[tokio::test]
-async fn beyond_the_share_of_a_network_its_longest_idle_connection_is_closed() {
+async fn a_lone_network_has_more_than_its_share() {
     let server = Running::start(crowded(1000)).await;
-    let mut clients = server.greet(SHARE).await;
+    for client in &mut server.greet(2 * SHARE).await {
+        client.is_served().await;
+    }
+}
+
+#[tokio::test]
+async fn beyond_the_share_of_a_network_its_longest_idle_connection_is_closed() {
+    let server = Running::start(crowded(SCARCE * 2)).await;
+    let mut elsewhere = server.client_elsewhere().await;
+    elsewhere.is_served().await;
+    // With that of the other network, so many that the next is the first for which places are scarce.
+    let mut clients = server.greet(SCARCE * 2 - SCARCE * 2 / 8 - 1).await;
     let mut longest = clients.pop_front().unwrap();
-    longest.is_served().await;
-    let mut longest_now = clients.pop_front().unwrap();
     let mut newcomer = server.greeted().await;
-    assert_eq!(longest_now.rest().await, "");
-    for client in clients.iter_mut().chain([&mut longest, &mut newcomer]) {
+    assert_eq!(longest.rest().await, "");
+    for client in [&mut elsewhere, &mut newcomer] {
         client.is_served().await;
     }
 }
@@ -142,7 +153,7 @@ async fn beyond_the_share_of_a_network_its_longest_idle_connection_is_closed() {
 async fn beyond_the_share_of_a_network_a_newcomer_is_closed_while_the_others_are_safe() {
     let server = Running::start(Limits {
         unknown_safe_time: NEVER,
-        ..crowded(1000)
+        ..crowded(SCARCE)
     })
     .await;
     let mut clients = server.greet(SHARE).await;
@@ -169,7 +180,8 @@ async fn only_so_many_connections_may_send_long_heads_without_credentials() {
         "x".repeat(20 * 1024)
     );
     let mut clients = VecDeque::new();
-    for _ in 0..256 {
+    // Of 256, all but the reserve.
+    for _ in 0..192 {
         let mut client = server.client().await;
         client.send(&long).await;
         client.send("\r\n").await;
@@ -179,6 +191,10 @@ async fn only_so_many_connections_may_send_long_heads_without_credentials() {
     let mut next = server.client().await;
     next.send(&long).await;
     assert_eq!(next.rest().await, "");
+    let mut elsewhere = server.client_elsewhere().await;
+    elsewhere.send(&long).await;
+    elsewhere.send("\r\n").await;
+    assert_eq!(elsewhere.answer().await.1, "hello");
     server.greeted().await;
     let mut known = server.client().await;
     known.send(SIGN_IN).await;
