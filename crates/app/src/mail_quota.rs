@@ -1,9 +1,16 @@
 //! Quotas on mail: how much may go to one address, and how much one user and one organization may
 //! cause. They are counted in the database, so that they hold over all processes.
+//!
+//! What goes to an address counts for the organization that causes it, so that no organization keeps
+//! another from writing to somebody. A higher bound on the mail of all organizations spares the
+//! mailbox; the first mail of an organization in a day is sent beyond it as well. Operators alone make
+//! organizations, so these first mails are few. Neither do members keep each other from writing: the
+//! first mail of a user is sent beyond the quota of the organization.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use eddyline_model::mail::MailKind;
+use eddyline_model::mail::{MailKind, MailRate};
 use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
@@ -12,6 +19,9 @@ use crate::core::transaction::TxResult;
 use crate::{Error, Limit};
 
 const MINUTE_MILLIS: i64 = 60_000;
+
+/// How many times the mail of one organization to an address all organizations together may cause.
+const ALL_ORGANIZATIONS: u32 = 5;
 
 /// Whose quota on mail is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +122,7 @@ impl MailQuotas {
             return Ok(Vec::new());
         }
         tx.mail_records().lock()?;
-        let mut verdicts = self.of_recipients(tx, cause.kind, recipients)?;
+        let mut verdicts = self.of_recipients(tx, cause, recipients)?;
         let allowed: Vec<usize> = (0..recipients.len())
             .filter(|place| verdicts[*place].is_none())
             .collect();
@@ -150,39 +160,72 @@ impl MailQuotas {
     fn of_recipients(
         &self,
         tx: &mut Tx<'_>,
-        kind: MailKind,
+        cause: MailCause,
         recipients: &[&str],
     ) -> StoreResult<Vec<Option<MailQuotaExceeded>>> {
         let Some(longest) = self.recipient.bounds().map(|(_, window)| window).max() else {
             return Ok(vec![None; recipients.len()]);
         };
         let now = tx.now();
-        let mut times: HashMap<String, Vec<i64>> = HashMap::new();
-        for (recipient, at) in
-            tx.mail_records()
-                .list_to(kind, recipients, now.plus_millis(-longest))?
-        {
-            times.entry(recipient).or_default().push(at.0);
-        }
-        for times in times.values_mut() {
-            times.sort_unstable_by(|one, other| other.cmp(one));
+        let since = now.plus_millis(-longest);
+        let mut mails: HashMap<String, Vec<EarlierMail>> = HashMap::new();
+        for record in tx.mail_records().list_to(cause.kind, recipients, since)? {
+            let of_organization = record.organization == cause.organization;
+            mails
+                .entry(record.recipient)
+                .or_default()
+                .push(EarlierMail {
+                    at: record.at,
+                    of_organization,
+                    of_sender: of_organization && record.sender == cause.sender,
+                });
         }
         let verdict = |recipient: &&str| {
-            let times = times.get(*recipient)?;
-            let until = self.recipient.bounds().filter_map(|(limit, window)| {
-                let first = times.get(usize::try_from(limit - 1).ok()?)?;
-                Some((first + window, window)).filter(|(until, _)| *until > now.0)
-            });
-            let (until, window) = until.max()?;
-            Some(MailQuotaExceeded::new(
-                MailQuota::Recipient,
-                window,
-                Timestamp(until),
-                now,
-            ))
+            let mails = mails.get_mut(*recipient)?;
+            mails.sort_unstable_by_key(|mail| Reverse(mail.at));
+            let (until, window) = next_mail(self.recipient, mails, now)?;
+            let quota = MailQuota::Recipient;
+            Some(MailQuotaExceeded::new(quota, window, until, now))
         };
         Ok(recipients.iter().map(verdict).collect())
     }
+}
+
+/// A mail that went to the same address.
+#[derive(Clone, Copy, Debug)]
+struct EarlierMail {
+    at: Timestamp,
+    /// Whether the same organization caused it.
+    of_organization: bool,
+    /// Whether the same user of it did.
+    of_sender: bool,
+}
+
+/// When the next mail may go to an address, and the window of the bound that is reached; `None` for
+/// now. `rate` is that of one organization; the mails are the earlier ones to the address, the
+/// latest first.
+fn next_mail(rate: MailRate, mails: &[EarlierMail], now: Timestamp) -> Option<(Timestamp, i64)> {
+    let of_organization: Vec<_> = mails.iter().filter(|mail| mail.of_organization).collect();
+    let of_all: Vec<_> = mails.iter().collect();
+    let is_first_of_organization = of_organization.is_empty();
+    let is_first_of_sender = mails.iter().all(|mail| !mail.of_sender);
+    let bounds = rate.bounds().flat_map(|(limit, window)| {
+        [
+            (limit, window, &of_organization, is_first_of_sender),
+            (
+                limit * i64::from(ALL_ORGANIZATIONS),
+                window,
+                &of_all,
+                is_first_of_organization,
+            ),
+        ]
+    });
+    let reached = bounds.filter_map(|(limit, window, mails, is_first)| {
+        let first = mails.get(usize::try_from(limit - 1).ok()?)?;
+        let until = first.at.plus_millis(window);
+        (!is_first && until > now).then_some((until, window))
+    });
+    reached.max()
 }
 
 /// How much of a quota is used; `None` where nobody has that quota.
@@ -219,5 +262,61 @@ fn nth_last(
             .mail_records()
             .find_nth_last_of_organization(cause.kind, organization, n),
         _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: MailRate = MailRate {
+        per_minute: 0,
+        per_day: 2,
+    };
+    const DAY: i64 = 24 * 60 * MINUTE_MILLIS;
+    const NOW: Timestamp = Timestamp(10 * DAY);
+
+    /// A mail of the same user, of another member, and of another organization.
+    const SAME: (bool, bool) = (true, true);
+    const MEMBER: (bool, bool) = (true, false);
+    const OTHERS: (bool, bool) = (false, false);
+
+    /// After how many milliseconds the next mail may go to an address that had these, the first a
+    /// millisecond ago, the second two, and so on.
+    fn next(mails: &[(bool, bool)]) -> Option<i64> {
+        let ago = mails.iter().zip(1..);
+        let mails: Vec<_> = ago
+            .map(|(&(of_organization, of_sender), ago)| EarlierMail {
+                at: NOW.plus_millis(-ago),
+                of_organization,
+                of_sender,
+            })
+            .collect();
+        next_mail(RATE, &mails, NOW).map(|(until, _)| until.0 - NOW.0)
+    }
+
+    #[test]
+    fn an_organization_sends_an_address_as_much_as_its_quota() {
+        assert_eq!(next(&[]), None);
+        assert_eq!(next(&[SAME]), None);
+        assert_eq!(next(&[SAME, SAME]), Some(DAY - 2));
+        assert_eq!(next(&[MEMBER, SAME, MEMBER]), Some(DAY - 2));
+    }
+
+    #[test]
+    fn the_first_mail_of_a_user_is_sent_beyond_the_quota_of_the_organization() {
+        assert_eq!(next(&[MEMBER, MEMBER, MEMBER]), None);
+        assert_eq!(next(&[MEMBER; 10]), Some(DAY - 10));
+    }
+
+    #[test]
+    fn the_mail_of_others_leaves_an_organization_its_quota() {
+        assert_eq!(next(&[&[SAME], &[OTHERS; 8][..]].concat()), None);
+    }
+
+    #[test]
+    fn all_organizations_together_have_five_times_the_quota_but_for_a_first_mail() {
+        assert_eq!(next(&[&[SAME], &[OTHERS; 9][..]].concat()), Some(DAY - 10));
+        assert_eq!(next(&[OTHERS; 30]), None);
     }
 }

@@ -130,6 +130,7 @@ pub use inspection::{DatabaseSettings, EnabledProvider, Inspection, SqliteSettin
 pub use invitations::{AddressOwner, NewInvitations};
 pub use lists::MessagePage;
 pub use log::{LogFilter, LogPage};
+pub use mail_records::MailRecord;
 pub use mails::NewMail;
 pub use node_presence::{OtherNode, PresenceRow};
 pub use nodes::{SILENCE_MILLIS, ServingNode};

@@ -19,6 +19,19 @@ const ROWS: usize = 500;
 #[cfg(feature = "postgres")]
 const LOCK: i64 = 0x6d61_696c;
 
+/// A mail that was caused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MailRecord {
+    /// The address it went to, in the form by which addresses are compared.
+    pub recipient: String,
+    /// The user who caused it, if it was a user.
+    pub sender: Option<UserId>,
+    /// The organization that caused it, if it was one.
+    pub organization: Option<OrganizationId>,
+    /// When it was caused.
+    pub at: Timestamp,
+}
+
 fn code(kind: MailKind) -> i16 {
     match kind {
         MailKind::Invitation => 0,
@@ -30,28 +43,37 @@ fn code(kind: MailKind) -> i16 {
 
 #[portable]
 impl<C: Access> MailRecords<'_, C> {
-    /// When mail of a kind went to these recipients since a time, each with the recipient; in no
-    /// order.
+    /// The mail of a kind to these recipients since a time, in no order.
     pub fn list_to(
         c: &mut Connection,
         kind: MailKind,
         recipients: &[&str],
         since: Timestamp,
-    ) -> Result<Vec<(String, Timestamp)>> {
-        let mut found = Vec::new();
+    ) -> Result<Vec<MailRecord>> {
+        let mut mails = Vec::new();
         for part in recipients.chunks(ROWS) {
             let rows = mail_records::table
                 .filter(mail_records::recipient_key.eq_any(part.iter().copied()))
                 .filter(mail_records::kind.eq(code(kind)))
                 .filter(mail_records::at.gt(since.0))
-                .select((mail_records::recipient_key, mail_records::at))
-                .load::<(String, i64)>(c)?;
-            found.extend(
+                .select((
+                    mail_records::recipient_key,
+                    mail_records::sender_id,
+                    mail_records::organization_id,
+                    mail_records::at,
+                ))
+                .load::<(String, Option<i64>, Option<i64>, i64)>(c)?;
+            mails.extend(
                 rows.into_iter()
-                    .map(|(recipient, at)| (recipient, Timestamp(at))),
+                    .map(|(recipient, sender, organization, at)| MailRecord {
+                        recipient,
+                        sender: sender.map(UserId),
+                        organization: organization.map(OrganizationId),
+                        at: Timestamp(at),
+                    }),
             );
         }
-        Ok(found)
+        Ok(mails)
     }
 
     /// How much mail a user has caused since a time.
