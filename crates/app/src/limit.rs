@@ -73,6 +73,8 @@ limits! {
     Pictures: "too many pictures are being unpacked";
     /// Pictures of other hosts that are fetched.
     OutsidePictures: "too many pictures of other hosts are being fetched";
+    /// Files with records of audit logs.
+    AuditFiles: "too many files with records of audit logs are being made";
     /// Actions of threads.
     Actions: "too many actions of threads are under way";
     /// Imports of addresses.

@@ -10,6 +10,7 @@ use crate::actor::Actor;
 use crate::audit::differences;
 use crate::core::Core;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
+use crate::quota::KeyedSemaphore;
 use crate::{Error, Result};
 use eddyline_model::audit::{AuditAction, AuditEntry, AuditTarget};
 use eddyline_model::log::Control;
@@ -46,13 +47,18 @@ pub struct OwnOrganization {
 pub struct Organizations {
     core: Core,
     accounts: Accounts,
+    audit_files: KeyedSemaphore,
 }
 
 crate::core::opaque_debug!(Organizations);
 
 impl Organizations {
     pub(crate) fn new(core: Core, accounts: Accounts) -> Self {
-        Self { core, accounts }
+        Self {
+            core,
+            accounts,
+            audit_files: KeyedSemaphore::new(records::AUDIT_FILES),
+        }
     }
 
     /// What the organizations of the caller are called, by their names.

@@ -1,6 +1,7 @@
 //! The records of an organization's audit log as administrators read and download them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use eddyline_model::audit::{AuditAction, AuditFilter, AuditRange};
 use eddyline_model::policy::{self, OrganizationAction};
@@ -12,7 +13,14 @@ use serde_json::Value;
 use super::{Organizations, note_organization, role_in};
 use crate::actor::Actor;
 use crate::audit;
-use crate::{Error, Result};
+use crate::quota::{Permit, Quota};
+use crate::{Error, Limit, Result};
+
+/// Files with records of audit logs that are made at the same time. Each is in memory until it is
+/// sent, and costs many reads.
+pub(super) const AUDIT_FILES: Quota = Quota::new(4, 2, 1);
+/// How long one waits for others to be made.
+const AUDIT_FILE_WAIT: Duration = Duration::from_secs(10);
 
 /// Records, and what the applications and sources in them are called now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,6 +74,19 @@ impl Organizations {
             explain(reader, records)
         });
         Ok(found.await?)
+    }
+
+    /// A permit to make a file with records of an audit log for the caller.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::too_many_requests`] and [`Error::unavailable`] when others are being made for ten
+    /// seconds.
+    pub async fn audit_file_permit(&self, actor: &Actor) -> Result<Permit> {
+        self.audit_files
+            .acquire_within(actor.quota_keys(), 1, AUDIT_FILE_WAIT)
+            .await
+            .map_err(|exceeded| exceeded.of(Limit::AuditFiles))
     }
 
     /// Records that the caller downloads records of the audit log. `detail` says which, as an object.
@@ -123,4 +144,32 @@ fn explain(reader: &mut Reader<'_>, records: Vec<NamedRecord>) -> StoreResult<Ex
     }
     explained.records = records;
     Ok(explained)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+    use crate::accounts::tests::World;
+    use crate::quota::QuotaKey;
+
+    #[tokio::test]
+    async fn files_of_an_administrator_wait_for_each_other() {
+        let world = World::new().await;
+        let organizations = world.app.organizations();
+        let permit = || Box::pin(organizations.audit_file_permit(&world.ada));
+        let mut held = Vec::new();
+        for _ in 0..AUDIT_FILES.total - AUDIT_FILES.reserve {
+            held.push(permit().now_or_never().expect("it is free").unwrap());
+        }
+        let mut waiting = permit();
+        assert!((&mut waiting).now_or_never().is_none());
+        let elsewhere = QuotaKey::NetworkV4(1).into();
+        let other = organizations.audit_files.acquire(elsewhere, 1);
+        assert!(other.is_ok(), "the reserve is left to others");
+        held.pop();
+        drop(other);
+        assert!(waiting.await.is_ok());
+    }
 }

@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use super::connection_state::{ConnectionState, TrackedBody};
+use super::connection_state::{ConnectionState, HangUpWatch, TrackedBody};
 use super::draining::Draining;
 use super::handoff::Handoff;
 use super::listener_context::{BoxFuture, ListenerContext, ListenerService};
@@ -181,8 +181,8 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     type Future = BoxFuture<Result<Self::Response, Infallible>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        self.state
-            .request_came(matches!(*request.method(), Method::GET | Method::HEAD));
+        let only_reads = matches!(*request.method(), Method::GET | Method::HEAD);
+        self.state.request_came(only_reads);
         let unknown = self
             .unknown
             .as_ref()
@@ -205,6 +205,10 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
             }
         });
         request.extensions_mut().insert(self.peer);
+        if !only_reads {
+            let watch = HangUpWatch(Arc::clone(&self.state));
+            request.extensions_mut().insert(watch);
+        }
         if let Some(unknown) = &unknown {
             unknown.set_busy(true);
             request

@@ -89,6 +89,10 @@ impl ConnectionState {
         }
     }
 
+    fn only_reads(&self) {
+        self.reading.store(true, Relaxed);
+    }
+
     pub(super) fn request_came(&self, only_reads: bool) {
         self.answering.store(true, Relaxed);
         self.reading.store(only_reads, Relaxed);
@@ -170,6 +174,19 @@ impl ConnectionState {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take()
+    }
+}
+
+/// An extension of requests that may change something. Others are given up when their clients hang
+/// up.
+#[derive(Clone)]
+pub struct HangUpWatch(pub(super) Arc<ConnectionState>);
+
+impl HangUpWatch {
+    /// Has the request given up from now on when its client hangs up: it may end between any two
+    /// steps. To be called by its handler, after the body was read.
+    pub fn begin(&self) {
+        self.0.only_reads();
     }
 }
 

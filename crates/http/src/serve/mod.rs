@@ -61,6 +61,7 @@ use crate::TrustedProxies;
 pub use crate::peer::Peer;
 pub use body::{BodyError, BodyLimit, read_body, read_long_body};
 pub use body_budget::{BodyBudget, BodyReservation};
+pub use connection_state::HangUpWatch;
 pub use frame_source::FrameSource;
 pub use handoff::stream;
 pub use limits::Limits;

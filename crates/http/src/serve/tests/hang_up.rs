@@ -60,6 +60,20 @@ async fn a_change_is_finished_also_when_its_client_hangs_up() {
 }
 
 #[tokio::test]
+async fn a_change_that_asked_for_it_ends_when_its_client_hangs_up() {
+    let server = Running::start(Limits {
+        hang_up_time: SOON,
+        ..patient()
+    })
+    .await;
+    let mut client = server.client().await;
+    client.send(&WORK.replace("work", "watched")).await;
+    within(server.app.0.waiting.notified()).await;
+    drop(client);
+    within(server.app.0.dropped.notified()).await;
+}
+
+#[tokio::test]
 async fn what_a_client_sends_ahead_while_it_is_watched_is_answered_in_order() {
     let server = Running::start(patient()).await;
     let mut client = server.client().await;

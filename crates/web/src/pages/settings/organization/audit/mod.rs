@@ -5,11 +5,12 @@ mod file;
 mod row;
 
 use askama::Template;
+use axum::Extension;
 use axum::response::Response;
 use eddyline_app::{AuditRange, Error, ExplainedRecords};
 use eddyline_http::expect_response_bytes;
+use eddyline_http::serve::HangUpWatch;
 use http::StatusCode;
-use tokio::sync::Semaphore;
 
 use self::asked::AskedRecords;
 use self::file::{GrowingFile, MAX_BYTES, MAX_RECORDS, RecordFile};
@@ -31,8 +32,6 @@ use crate::visit::Visit;
 const PAGE: usize = 50;
 /// How many records of a file are read at a time.
 const CHUNK: usize = 200;
-/// Permits to make files: each holds a file in memory until it is sent.
-static WRITING: Semaphore = Semaphore::const_new(4);
 
 #[derive(Template)]
 #[template(path = "settings/organization/audit.html")]
@@ -230,6 +229,7 @@ fn address(here: &str, asked: &AskedRecords, before: Option<i64>) -> String {
 
 pub(in crate::pages) async fn download(
     OrganizationName(name): OrganizationName,
+    watch: Option<Extension<HangUpWatch>>,
     sent: Submission,
 ) -> Result<Response, PageError> {
     let visit = &sent.visit;
@@ -240,7 +240,12 @@ pub(in crate::pages) async fn download(
         return page(visit, &own, &asked, None).await;
     }
     expect_response_bytes(MAX_BYTES)?;
-    let _writing = WRITING.acquire().await;
+    // A record says that the file was asked for; it is made only for a client that is still there.
+    if let Some(Extension(watch)) = watch {
+        watch.begin();
+    }
+    let organizations = visit.app().organizations();
+    let _permit = organizations.audit_file_permit(visit.signed_in()?).await?;
     let content = written(visit, &own, &asked, format).await;
     let content = content.map_err(PageError::not_allowed)?;
     let organization = &own.summary.parameterized_name;
