@@ -25,6 +25,7 @@ use crate::core::transaction::{NoCaller, Principal};
 use crate::loading_cache::LoadingCache;
 use crate::metrics::{CacheLookups, LookupCounts};
 use crate::quota::QuotaSubject;
+use crate::request_rates::{CountedRequest, RequestRates};
 use crate::{Error, ErrorKind, Limit, Profile, Result};
 use serde_json::json;
 use tracing::Instrument as _;
@@ -216,7 +217,7 @@ pub struct Authentication {
     pub(crate) memo: Arc<PasswordMemo>,
     pub(crate) password_lookups: Arc<CacheLookups>,
     guard: Arc<SignInGuard>,
-    requests: Arc<FailureLimiter>,
+    requests: Arc<RequestRates>,
     /// How many refusals are recorded, and how many were not.
     refusals: Arc<FailureLimiter>,
     unrecorded: Arc<AtomicU64>,
@@ -235,7 +236,7 @@ impl Authentication {
             memo: Arc::default(),
             password_lookups: Arc::default(),
             guard: Arc::new(SignInGuard::new(config.sign_in)),
-            requests: Arc::new(FailureLimiter::new(config.requests_per_minute)),
+            requests: Arc::new(RequestRates::new(config.requests_per_minute)),
             refusals: Arc::new(FailureLimiter::new(REFUSALS_A_MINUTE)),
             unrecorded: Arc::default(),
             core,
@@ -264,20 +265,14 @@ impl Authentication {
     /// # Errors
     ///
     /// [`Error::too_many_requests`].
-    pub fn count_request(&self, actor: &Actor) -> Result<()> {
-        if self.core.config().requests_per_minute == 0 {
-            return Ok(());
-        }
-        let key = match actor {
-            Actor::User { caller, .. } => (0, caller.user.id.0),
-            Actor::FlowToken { room, .. } => (1, room.0),
-        };
-        let (requests, now) = (&self.requests, self.core.now());
-        requests
-            .check(&key, now)
-            .map_err(|wait| Error::too_many_requests(Limit::Requests, wait.seconds))?;
-        requests.failed(&key, now);
-        Ok(())
+    pub fn count_request(&self, actor: &Actor) -> Result<CountedRequest> {
+        self.requests.count(actor, self.core.now())
+    }
+
+    /// Notes that a counted request was refused for a lack of rights, so that an application that
+    /// may do nothing uses up nothing of others.
+    pub fn note_refused(&self, request: CountedRequest) {
+        self.requests.refused(request);
     }
 
     /// Finds out whom an OAuth access token stands for.

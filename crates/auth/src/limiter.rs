@@ -3,7 +3,8 @@
 //! Only failures count. A limit is asked before a secret is checked and charged after the check
 //! has failed, so that a client with the right secret is never slowed down by its own requests.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::hash_map::{Entry, HashMap};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -116,6 +117,17 @@ impl FailureLimiter {
             of_key.pop_front();
         }
         of_key.push_back(now);
+    }
+
+    /// Takes back the latest failure of the key.
+    pub fn forgive(&self, key: &(impl Hash + ?Sized)) {
+        let key = self.hash.hash_one(key);
+        if let Entry::Occupied(mut of_key) = self.lock().entry(key) {
+            of_key.get_mut().pop_back();
+            if of_key.get().is_empty() {
+                of_key.remove();
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, VecDeque<Timestamp>>> {
@@ -347,6 +359,16 @@ mod tests {
             limiter.check("ada", after(30)),
             Err(RetryAfter { seconds: 57 })
         );
+    }
+
+    #[test]
+    fn a_failure_that_is_forgiven_does_not_count() {
+        let limiter = FailureLimiter::new(1);
+        limiter.failed("ada", NOW);
+        limiter.forgive("ada");
+        limiter.forgive("ada");
+        assert_eq!(limiter.check("ada", NOW), Ok(()));
+        assert!(limiter.lock().is_empty());
     }
 
     #[test]

@@ -168,17 +168,21 @@ impl Inner {
         segments: PathParams,
         request: Request<Body>,
     ) -> Response {
-        let mut seen = None;
+        let (mut seen, mut counted) = (None, None);
         let format = match endpoint.operation.access {
             EndpointAccess::Provider => scim::ResponseFormat::of(request.headers()),
             _ => scim::ResponseFormat::Plain,
         };
-        let outcome = match read_request(&self.shared, endpoint, segments, request, &mut seen).await
-        {
+        let shared = &self.shared;
+        let read = read_request(shared, endpoint, segments, request, &mut seen, &mut counted);
+        let outcome = match read.await {
             Ok((ctx, params)) => (endpoint.handler)(ctx, params).await,
             Err(error) => Err(error),
         };
         let mut response = outcome.unwrap_or_else(|error| format.failed(&error));
+        if let Some(request) = counted.filter(|_| response.status() == StatusCode::FORBIDDEN) {
+            shared.app.authentication().note_refused(request);
+        }
         if self.shared.is_observed {
             response.extensions_mut().insert(AnsweredBy {
                 endpoint: endpoint.operation.id,

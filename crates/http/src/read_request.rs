@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use eddyline_app::{Actor, Error, Limit, Pushing, ScimProvider};
+use eddyline_app::{Actor, CountedRequest, Error, Limit, Pushing, ScimProvider};
 use eddyline_openapi::EndpointAccess;
 use eddyline_wire::forms::{self, Bounds};
 use eddyline_wire::params::Params;
@@ -30,13 +30,14 @@ use crate::serve::{BodyError, BodyLimit, mark_authenticated};
 const MAX_READ_BODY: usize = 64 * 1024;
 
 /// Reads a request for an endpoint, with its parameters. The sender, once known, is put into
-/// `actor`, also when something else is wrong.
+/// `actor`, also when something else is wrong, and so is what it counts for.
 pub(crate) async fn read_request(
     shared: &Arc<Shared>,
     endpoint: &Endpoint,
     segments: PathParams,
     request: Request<Body>,
     actor: &mut Option<Actor>,
+    counted: &mut Option<CountedRequest>,
 ) -> Result<(RequestContext<ResolvedRequester>, Params), Error> {
     let (parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().as_bytes();
@@ -116,7 +117,7 @@ pub(crate) async fn read_request(
         provider = Some(Box::pin(scim_provider(shared, &parts, &segments)).await?);
     }
     if let Some(actor) = actor {
-        shared.app.authentication().count_request(actor)?;
+        *counted = Some(shared.app.authentication().count_request(actor)?);
         actor.require_any(endpoint.operation.scopes)?;
     } else if !public {
         return Err(missing_credentials());

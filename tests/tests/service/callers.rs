@@ -22,7 +22,12 @@ on_shared_servers![
     wrong_tokens_count_nowhere,
 ];
 
-on_both_databases![&["--requests-per-minute", "5"]; a_caller_has_only_so_many_requests];
+on_both_databases![
+    &["--requests-per-minute", "5"];
+    a_caller_has_only_so_many_requests,
+    what_an_application_may_not_do_uses_up_nothing_of_its_user,
+    each_source_of_a_flow_has_its_requests
+];
 
 /// Asks who one is, with this `Authorization`.
 async fn whoami(client: &Client, authorization: &str) -> RawResponse {
@@ -405,4 +410,53 @@ async fn a_caller_has_only_so_many_requests(server: Server) {
         Some(acme.ben.id.to_string().as_str())
     );
     acme.ada.get("/flows").await;
+}
+
+/// Sends so many requests, and gives how many of them are taken.
+async fn taken(client: &Client, count: usize, method: Method, path: &str, body: &Value) -> usize {
+    let mut taken = 0;
+    for _ in 0..count {
+        let request = client.request(method.clone(), path);
+        let answer = match body {
+            Value::Null => request.send().await,
+            body => request.json(body).send().await,
+        };
+        taken += usize::from(answer.unwrap().status != 429);
+    }
+    taken
+}
+
+async fn what_an_application_may_not_do_uses_up_nothing_of_its_user(server: Server) {
+    let ben = server.acme().ben;
+    let robots = ["acme", "acme"].map(|organization| server.robot(organization, &[]));
+    let mut applications = Vec::new();
+    for robot in &robots {
+        let tokens = robot.by_password(&ben, "offline_access").await;
+        applications.push(robot.with(&tokens["access_token"]));
+    }
+    for application in &applications {
+        let refused = taken(application, 6, Method::GET, "/flows", &Value::Null).await;
+        assert_eq!(refused, 5, "each application has its own");
+    }
+    let own = taken(&ben.client, 6, Method::GET, "/flows", &Value::Null).await;
+    assert_eq!(own, 5);
+}
+
+async fn each_source_of_a_flow_has_its_requests(server: Server) {
+    let (acme, robot) = (server.acme(), server.robot("acme", &[]));
+    let token = robot.by_password(&acme.ben, "flow integration").await;
+    let manager = robot.with(&token["access_token"]);
+    let mut sources = Vec::new();
+    for name in ["one", "other"] {
+        let request = manager.request(Method::POST, "/flows/acme/main/sources");
+        let source: Value = request.json(&json!({"name": name})).call().await.unwrap();
+        let token = source["flow_token"].as_str().unwrap().to_owned();
+        let client = server.client().build().unwrap();
+        sources.push(client.with_credentials(Credentials::FlowToken(token)));
+    }
+    let message = json!({"event": "message", "content": "x", "external_user_name": "CI"});
+    for source in &sources {
+        let posts = taken(source, 6, Method::POST, "/messages", &message).await;
+        assert_eq!(posts, 5);
+    }
 }

@@ -91,7 +91,7 @@ impl Messages {
         check_text(&new.content)?;
         for Pushing { actor, room } in to {
             check_tags("tags", &new.tags, room.most_tags())?;
-            self.authentication.count_request(actor)?;
+            let _ = self.authentication.count_request(actor)?;
         }
         for Pushing { actor, room } in to {
             let event = if parent.is_some() {
@@ -125,7 +125,7 @@ impl Messages {
         let prepared = Arc::new(self.prepare(&pushed, None, Vec::new()).await?);
         for Pushing { actor, room } in to {
             check_tags("tags", &tags, room.most_tags())?;
-            self.authentication.count_request(actor)?;
+            let _ = self.authentication.count_request(actor)?;
         }
         for Pushing { actor, room } in to {
             let mut new = NewPost::of(MessageKind::Mail, String::new());
