@@ -90,11 +90,11 @@ pub fn detect(archive: &Path) -> Result<ArchiveFormat> {
     let mut start = Vec::new();
     File::open(archive)?.take(512).read_to_end(&mut start)?;
     if start.starts_with(b"PK") {
-        let names = foreign::ZipFile::open(archive)?.names();
+        let names = foreign::ZipFile::open(archive)?.sorted_names();
         let has = |end: &str| {
             names
                 .iter()
-                .any(|name| name == end || name.ends_with(&format!("/{end}")))
+                .any(|name| **name == *end || name.ends_with(&format!("/{end}")))
         };
         if has(slack::USERS) && (has("channels.json") || has("dms.json")) {
             return Ok(ArchiveFormat::Slack);

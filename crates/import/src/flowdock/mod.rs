@@ -3,25 +3,23 @@
 //! `users.json` and `flows.json`, the answers of the API to `GET /organizations/ORG/users` and
 //! `GET /flows/all?users=1`, may stand beside them.
 
-mod array;
 mod records;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use eddyline_markup as markup;
 use eddyline_model::organizations::OrganizationRole;
 use serde::Deserialize as _;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use self::array::each_element;
 use self::records::{FlowdockFile, FlowdockFlow, FlowdockMessage, FlowdockUser, user_id};
 use crate::foreign::{Entries as _, Foreign, ForeignFile, ForeignMessage, ForeignReaction};
-use crate::foreign::{Mentioned, Room, RoomKind, Spool, ZipFile, load, with_mentions};
+use crate::foreign::{Mentioned, Room, RoomKind, Spool, ZipFile, each_record, load, with_mentions};
 use crate::people::Person;
 use crate::target::{ImportWork, existing_organization};
-use crate::{ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
+use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
 
 /// What records that came from such an archive are noted as.
 const SOURCE: &str = "flowdock";
@@ -29,6 +27,12 @@ const SOURCE: &str = "flowdock";
 pub(crate) const MESSAGES: &str = "messages.json";
 const USERS: &str = "users.json";
 const FLOWS: &str = "flows.json";
+
+/// The most bytes of memory for the threads of a flow.
+const MAX_THREADS: usize = 96 << 20;
+
+/// Entries, by the last part of their name.
+type Files = HashMap<Box<str>, Vec<Arc<str>>>;
 
 /// Imports an archive. Blocks.
 pub(crate) fn import(
@@ -53,27 +57,27 @@ struct Reading<'z> {
     /// What the archive calls people, by their nick in lower case.
     nicks: HashMap<String, String>,
     flows: Vec<FlowdockFlow>,
-    /// Entries with files, by the last two parts of their name and by the last one.
-    files: HashMap<String, Vec<String>>,
+    /// Entries, by the last part of their name.
+    files: Files,
     /// The folder of the lists; those of flows are in it, or the only flow is there itself.
     top: String,
     /// The entry with the messages of each flow.
-    messages: Vec<String>,
+    messages: Vec<Arc<str>>,
 }
 
 impl<'z> Reading<'z> {
     fn begin(zip: &'z mut ZipFile, report: &'z mut ImportReport) -> Result<Self> {
-        let messages = entries_with_messages(&zip.names());
+        let names = zip.sorted_names();
+        let messages = entries_with_messages(&names);
         let top = messages
             .first()
             .map(|entry| folder_of(entry))
             .unwrap_or_default();
         let top = folder_of(top).to_owned();
-        let mut files = HashMap::<String, Vec<String>>::new();
-        for name in zip.names() {
-            let keys = [1, 2].map(|parts| last_parts(&name, parts).map(str::to_owned));
-            for key in keys.into_iter().flatten() {
-                files.entry(key).or_default().push(name.clone());
+        let mut files = Files::new();
+        for name in names {
+            if let Some(key) = last_parts(&name, 1).map(Box::from) {
+                files.entry(key).or_default().push(name);
             }
         }
         let mut this = Self {
@@ -86,39 +90,47 @@ impl<'z> Reading<'z> {
             top,
             messages,
         };
-        this.flows = this.list(FLOWS)?;
-        for user in this.list::<FlowdockUser>(USERS)? {
-            if let Some(person) = person(user) {
-                this.nicks
-                    .insert(person.nick.to_lowercase(), person.id.clone());
-                this.foreign.people.push(person);
-            }
-        }
+        this.lists()?;
         Ok(this)
     }
 
-    /// The records of a list that may be missing. In other folders such a name is that of an
-    /// uploaded file.
-    fn list<T: DeserializeOwned>(&mut self, name: &str) -> Result<Vec<T>> {
-        let mut found = Vec::new();
-        let entry = within(&self.top, name);
-        if !self.zip.contains(&entry) {
-            return Ok(found);
+    /// Reads the lists, which may be missing. In other folders such a name is that of an uploaded
+    /// file.
+    fn lists(&mut self) -> Result<()> {
+        let Self {
+            zip,
+            report,
+            foreign,
+            nicks,
+            flows,
+            top,
+            ..
+        } = self;
+        let entry = within(top, FLOWS);
+        if zip.contains(&entry) {
+            let list = (&*entry, zip.entry(&entry)?);
+            each_record(list, report, &mut |_, flow: FlowdockFlow| {
+                let members = flow.users.iter().flatten();
+                foreign.count_names(members.filter_map(|member| member.id.as_ref()))?;
+                let texts = [&flow.id, &flow.name, &flow.parameterized_name];
+                foreign.count_names(texts.into_iter().chain(&flow.description))?;
+                flows.push(flow);
+                Ok(())
+            })?;
         }
-        let (report, mut place) = (&mut *self.report, 0_u64);
-        let bytes = self.zip.records(&entry)?;
-        each_element(bytes.as_slice(), &mut |element| {
-            place += 1;
-            match serde_json::from_str(element.get()) {
-                Ok(record) => found.push(record),
-                Err(_) => {
-                    let which = format!("{entry}, record {place}");
-                    report.leave_out(LeftOutKind::UnreadableRecord, which);
-                }
-            }
-            Ok(())
-        })?;
-        Ok(found)
+        let entry = within(top, USERS);
+        if zip.contains(&entry) {
+            let list = (&*entry, zip.entry(&entry)?);
+            each_record(list, report, &mut |_, user: FlowdockUser| {
+                let Some(person) = person(user) else {
+                    return Ok(());
+                };
+                foreign.count_names([&person.nick, &person.id])?;
+                nicks.insert(person.nick.to_lowercase(), person.id.clone());
+                foreign.add_person(person)
+            })?;
+        }
+        Ok(())
     }
 
     /// Reads each flow twice: which message begins a thread is known only at its end.
@@ -127,11 +139,18 @@ impl<'z> Reading<'z> {
             let threads = self.threads(&entry)?;
             let folder = folder_of(&entry);
             let name = last_parts(folder, 1).filter(|name| !name.is_empty());
-            let flow = self.room(name.unwrap_or(archive), threads.flow.as_deref());
+            let flow = self.room(name.unwrap_or(archive), threads.flow.as_deref())?;
             let mut authors = HashSet::new();
-            self.messages(&entry, &mut |this, message| {
-                authors.extend(message.user.clone());
-                match this.message(folder, &threads, message) {
+            self.messages(&entry, &mut |this, report, message| {
+                if let Some(user) = message
+                    .user
+                    .as_ref()
+                    .filter(|user| !authors.contains(*user))
+                {
+                    this.foreign.count_names([user])?;
+                    authors.insert(user.clone());
+                }
+                match this.message(report, folder, &threads, message) {
                     Some(message) => spool.push(flow, &message),
                     None => Ok(()),
                 }
@@ -147,7 +166,7 @@ impl<'z> Reading<'z> {
     }
 
     /// The place of a flow, which is known by the name of its folder and the id that its messages name.
-    fn room(&mut self, folder: &str, id: Option<&str>) -> usize {
+    fn room(&mut self, folder: &str, id: Option<&str>) -> Result<usize> {
         let short = id.and_then(|id| id.rsplit([':', '/']).next());
         let by_id = self.flows.iter().find(|flow| Some(flow.id.as_str()) == id);
         let names = [short, Some(folder)];
@@ -179,48 +198,53 @@ impl<'z> Reading<'z> {
                 room.kind = RoomKind::Open;
             }
         }
-        self.foreign.rooms.push(room);
-        self.foreign.rooms.len() - 1
+        self.foreign.add_room(room)
     }
 
     /// Gives each message of an entry to a function.
     fn messages(
         &mut self,
         entry: &str,
-        take: &mut dyn FnMut(&mut MessageReading<'_>, FlowdockMessage) -> Result<()>,
+        take: &mut dyn FnMut(
+            &mut MessageReading<'_>,
+            &mut ImportReport,
+            FlowdockMessage,
+        ) -> Result<()>,
     ) -> Result<()> {
         let mut reading = MessageReading {
-            report: self.report,
+            foreign: &mut self.foreign,
             nicks: &self.nicks,
             files: &self.files,
         };
-        let mut place = 0_u64;
-        each_element(self.zip.entry(entry)?, &mut |element| {
-            place += 1;
-            match serde_json::from_str::<FlowdockMessage>(element.get()) {
-                Ok(message) if message.is_bounded() => take(&mut reading, message),
-                _ => {
-                    let which = format!("{entry}, message {place}");
-                    reading
-                        .report
-                        .leave_out(LeftOutKind::UnreadableRecord, which);
-                    Ok(())
+        let list = (entry, self.zip.entry(entry)?);
+        each_record(
+            list,
+            self.report,
+            &mut |report, message: FlowdockMessage| {
+                if message.is_bounded() {
+                    return take(&mut reading, report, message);
                 }
-            }
-        })
+                let which = format!("{entry}, message {}", message.id);
+                report.leave_out(LeftOutKind::UnreadableRecord, which);
+                Ok(())
+            },
+        )
     }
 
     /// Which messages begin threads.
     fn threads(&mut self, entry: &str) -> Result<ThreadStarts> {
         let mut threads = ThreadStarts::default();
-        each_element(self.zip.entry(entry)?, &mut |element| {
-            // What cannot be read is counted when it is read again.
-            let message = serde_json::from_str::<FlowdockMessage>(element.get()).ok();
-            if let Some(message) = message.filter(FlowdockMessage::is_bounded) {
-                threads.note(message);
-            }
-            Ok(())
-        })?;
+        let list = (entry, self.zip.entry(entry)?);
+        // What cannot be read is counted when it is read again.
+        let mut uncounted = ImportReport::default();
+        each_record(
+            list,
+            &mut uncounted,
+            &mut |_, message: FlowdockMessage| match message.is_bounded() {
+                true => threads.note(message),
+                false => Ok(()),
+            },
+        )?;
         Ok(threads)
     }
 }
@@ -229,19 +253,32 @@ impl<'z> Reading<'z> {
 #[derive(Default)]
 struct ThreadStarts {
     first: HashMap<String, i64>,
+    /// How many bytes the ids of the threads have together.
+    bytes: usize,
     /// The flow that the messages name.
     flow: Option<String>,
 }
 
 impl ThreadStarts {
-    fn note(&mut self, message: FlowdockMessage) {
+    fn note(&mut self, message: FlowdockMessage) -> Result<()> {
+        /// What the map needs for an id besides its bytes.
+        const ENTRY: usize = 2 * size_of::<(String, i64)>() + 16;
         if self.flow.is_none() {
             self.flow = message.flow.clone();
         }
-        if let (Some(_), Some(thread)) = (Said::of(&message), message.thread_id) {
-            let first = self.first.entry(thread).or_insert(message.id);
+        let (Some(_), Some(thread)) = (Said::of(&message), message.thread_id) else {
+            return Ok(());
+        };
+        if let Some(first) = self.first.get_mut(&thread) {
             *first = message.id.min(*first);
+            return Ok(());
         }
+        self.bytes += ENTRY + thread.len();
+        if self.bytes > MAX_THREADS {
+            return Err(Error::Unfit("a flow has too many threads".to_owned()));
+        }
+        self.first.insert(thread, message.id);
+        Ok(())
     }
 
     /// The message that another one answers.
@@ -308,20 +345,21 @@ fn item(message: &FlowdockMessage) -> String {
 
 /// What it takes to read a message.
 struct MessageReading<'r> {
-    report: &'r mut ImportReport,
+    foreign: &'r mut Foreign,
     nicks: &'r HashMap<String, String>,
-    files: &'r HashMap<String, Vec<String>>,
+    files: &'r Files,
 }
 
 impl MessageReading<'_> {
     fn message(
-        &mut self,
+        &self,
+        report: &mut ImportReport,
         folder: &str,
         threads: &ThreadStarts,
         message: FlowdockMessage,
     ) -> Option<ForeignMessage> {
         let Some(said) = Said::of(&message) else {
-            self.report.leave_out(LeftOutKind::NotSaid, &message.event);
+            report.leave_out(LeftOutKind::NotSaid, &message.event);
             return None;
         };
         let answers = threads.answered(&message).map(|id| id.to_string());
@@ -353,22 +391,26 @@ impl MessageReading<'_> {
     /// A file, whose entry is known by the end of its path or, in the folder of the flow, by its name.
     fn file(&self, folder: &str, file: FlowdockFile) -> ForeignFile {
         let path = file.path.trim_end_matches('/');
-        let entries = |parts| self.files.get(last_parts(path, parts)?);
-        let in_folder = |entries: &Vec<String>| {
-            let own_folder = within(folder, "");
-            let mut own = entries
-                .iter()
-                .filter(|entry| entry.starts_with(&own_folder));
-            own.next().cloned().filter(|_| own.next().is_none())
-        };
-        let entry = [2, 1].map(|parts| entries(parts).and_then(in_folder));
+        let own_folder = within(folder, "");
+        let entry = [2, 1].map(|parts| {
+            let end = last_parts(path, parts)?;
+            let named = self.files.get(last_parts(path, 1)?)?.iter();
+            let mut own = named.filter(|entry| {
+                entry.starts_with(&own_folder) && last_parts(entry, parts) == Some(end)
+            });
+            own.next().filter(|_| own.next().is_none())
+        });
         ForeignFile {
             name: match file.file_name.trim().is_empty() {
                 true => last_parts(path, 1).unwrap_or_default().to_owned(),
                 false => file.file_name,
             },
             content_type: file.content_type.unwrap_or_default(),
-            entry: entry.into_iter().flatten().next(),
+            entry: entry
+                .into_iter()
+                .flatten()
+                .next()
+                .map(|entry| entry.to_string()),
             url: (!path.is_empty()).then(|| path.to_owned()),
         }
     }
@@ -401,9 +443,9 @@ fn person(user: FlowdockUser) -> Option<Person> {
 
 /// The entries that have messages of flows: all in folders of the same depth, since deeper ones are
 /// uploaded files of that name.
-fn entries_with_messages(names: &[String]) -> Vec<String> {
-    let is_it = |name: &&String| last_parts(name, 1) == Some(MESSAGES);
-    let depth = |name: &String| name.matches('/').count();
+fn entries_with_messages(names: &[Arc<str>]) -> Vec<Arc<str>> {
+    let is_it = |name: &&Arc<str>| last_parts(name, 1) == Some(MESSAGES);
+    let depth = |name: &Arc<str>| name.matches('/').count();
     let found = || names.iter().filter(is_it);
     let Some(least) = found().map(depth).min() else {
         return Vec::new();
@@ -442,12 +484,12 @@ mod tests {
 
     #[test]
     fn uploaded_files_are_not_taken_for_messages() {
-        let names = |list: &[&str]| {
-            list.iter()
-                .map(|name| (*name).to_owned())
-                .collect::<Vec<_>>()
+        let names =
+            |list: &[&str]| -> Vec<Arc<str>> { list.iter().copied().map(Arc::from).collect() };
+        let found = |list: &[&str]| -> Vec<String> {
+            let entries = entries_with_messages(&names(list));
+            entries.iter().map(ToString::to_string).collect()
         };
-        let found = |list: &[&str]| entries_with_messages(&names(list));
         assert_eq!(
             found(&["files/a/messages.json", "messages.json"]),
             ["messages.json"]
@@ -461,6 +503,24 @@ mod tests {
             ["a/messages.json", "b/messages.json"]
         );
         assert!(found(&["a/other.json"]).is_empty());
+    }
+
+    #[test]
+    fn the_threads_of_a_flow_have_a_bound() {
+        let message = |thread: &str| -> FlowdockMessage {
+            let record = serde_json::json!({
+                "id": 1, "event": "message", "sent": 1, "content": "a", "thread_id": thread,
+            });
+            serde_json::from_value(record).unwrap()
+        };
+        let mut threads = ThreadStarts {
+            bytes: MAX_THREADS - 200,
+            ..ThreadStarts::default()
+        };
+        threads.note(message("one")).unwrap();
+        threads.note(message("one")).unwrap();
+        let error = threads.note(message("two")).unwrap_err();
+        assert_eq!(error.to_string(), "a flow has too many threads");
     }
 
     #[test]

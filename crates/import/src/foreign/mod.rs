@@ -3,6 +3,7 @@
 //! A reader of a format gives people, rooms and messages in any order. The messages wait in a file,
 //! and only a few numbers of each in memory, until they are sorted by room and time.
 
+mod array;
 mod entries;
 mod file;
 pub(crate) mod load;
@@ -12,19 +13,80 @@ mod zip_file;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::array::each_record;
 pub(crate) use self::entries::Entries;
 pub(crate) use self::load::load;
 pub(crate) use self::mentions::{Mentioned, with_mentions};
 pub(crate) use self::spool::Spool;
-pub(crate) use self::zip_file::ZipFile;
+pub(crate) use self::zip_file::{Names, ZipFile};
 
 use crate::people::Person;
+use crate::{Error, Result};
 
-/// Everything that a reader has found in an archive.
+/// The most bytes of memory for people and rooms.
+const MAX_LISTS: usize = 48 << 20;
+
+/// Everything that a reader has found in an archive. All of it is in memory, within a bound.
 #[derive(Default)]
 pub(crate) struct Foreign {
     pub(crate) people: Vec<Person>,
     pub(crate) rooms: Vec<Room>,
+    bytes: usize,
+}
+
+impl Foreign {
+    /// Takes a person.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unfit`] when there is no room in memory.
+    pub(crate) fn add_person(&mut self, person: Person) -> Result<()> {
+        let texts = [&person.id, &person.name, &person.nick, &person.website];
+        let more = [&person.email, &person.status].into_iter().flatten();
+        self.count(size_of::<Person>(), texts.into_iter().chain(more))?;
+        self.people.push(person);
+        Ok(())
+    }
+
+    /// Takes a room, and gives its place.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::add_person`].
+    pub(crate) fn add_room(&mut self, room: Room) -> Result<usize> {
+        let texts = [&room.id, &room.name].into_iter();
+        let more = room.description.iter().chain(&room.creator);
+        self.count(size_of::<Room>(), texts.chain(more))?;
+        self.count_names(&room.members)?;
+        self.rooms.push(room);
+        Ok(self.rooms.len() - 1)
+    }
+
+    /// Counts what is kept besides people and rooms, until all are read: names of members, for
+    /// instance.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::add_person`].
+    pub(crate) fn count_names<'n>(
+        &mut self,
+        names: impl IntoIterator<Item = &'n String>,
+    ) -> Result<()> {
+        self.count(0, names)
+    }
+
+    fn count<'n>(&mut self, own: usize, texts: impl IntoIterator<Item = &'n String>) -> Result<()> {
+        /// What the system needs for a text besides its bytes.
+        const TEXT: usize = size_of::<String>() + 16;
+        let texts = texts.into_iter().map(|text| TEXT + text.len());
+        self.bytes = self.bytes.saturating_add(own + texts.sum::<usize>());
+        match self.bytes > MAX_LISTS {
+            true => Err(Error::Unfit(
+                "the archive has too many people, flows and members of flows".to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
 }
 
 /// A flow or a conversation of an archive.
@@ -97,4 +159,37 @@ pub(crate) const MENTION: char = '\u{e000}';
 /// A mention of a person in a text that waits.
 pub(crate) fn mention(person: &str) -> String {
     format!("{MENTION}{person}{MENTION}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_and_rooms_have_a_bound_together() {
+        let mut foreign = Foreign::default();
+        let long = || "n".repeat(MAX_LISTS / 2 - 1024);
+        let person = Person {
+            name: long(),
+            ..Person::default()
+        };
+        foreign.add_person(person).unwrap();
+        let room = Room {
+            members: vec![long()],
+            ..Room::default()
+        };
+        assert_eq!(foreign.add_room(room).unwrap(), 0);
+        let error = foreign.count_names(&["n".repeat(2048)]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the archive has too many people, flows and members of flows"
+        );
+    }
+
+    #[test]
+    fn many_small_people_have_a_bound_too() {
+        let mut foreign = Foreign::default();
+        let added = std::iter::repeat_with(|| foreign.add_person(Person::default()));
+        assert!(added.take_while(Result::is_ok).count() < MAX_LISTS / size_of::<Person>());
+    }
 }

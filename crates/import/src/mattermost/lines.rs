@@ -5,7 +5,7 @@ use std::io::{BufRead, Read as _};
 use crate::Result;
 
 /// The most bytes of a line.
-const MAX_LINE: u64 = 16 << 20;
+const MAX_LINE: u64 = 8 << 20;
 
 /// A line.
 pub(super) enum Line<'l> {

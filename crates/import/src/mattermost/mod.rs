@@ -8,13 +8,14 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 use eddyline_model::organizations::OrganizationRole;
 
 use self::lines::{Line, each_line};
 use self::records::{Attachment, Post, Record, UserRecord};
 use crate::foreign::{Entries, Foreign, ForeignFile, ForeignMessage, ForeignReaction};
-use crate::foreign::{Mentioned, Room, RoomKind, Spool, ZipFile, load, with_mentions};
+use crate::foreign::{Mentioned, Names, Room, RoomKind, Spool, ZipFile, load, with_mentions};
 use crate::people::Person;
 use crate::target::{ImportWork, existing_organization};
 use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
@@ -23,6 +24,10 @@ use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Resu
 const SOURCE: &str = "mattermost";
 /// How the entry with the lines ends.
 pub(crate) const LINES: &str = ".jsonl";
+/// How many times of messages are remembered, but for those of one millisecond.
+const TIMES: usize = 100_000;
+/// The longest name of a user.
+const MAX_USERNAME: usize = 256;
 /// The folders in which paths of attachments begin.
 const FOLDERS: [&str; 3] = ["data/", "", "bulk-export-attachments/"];
 
@@ -39,16 +44,16 @@ pub(crate) fn import(
     let is_zip = File::open(archive)?.read(&mut start)? == 2 && start == *b"PK";
     if !is_zip {
         let file = BufReader::with_capacity(256 * 1024, File::open(archive)?);
-        let reading = Reading::new(&mut work.report, &mut spool, Vec::new());
+        let reading = Reading::new(&mut work.report, &mut spool, Arc::default());
         let foreign = reading.run(file)?;
         load(&mut work, &foreign, spool, &mut NoEntries)?;
         return Ok(work.report);
     }
     let mut zip = ZipFile::open(archive)?;
     let names = zip.names();
-    let lines = names.iter().filter(|name| name.ends_with(LINES));
+    let lines = names.keys().filter(|name| name.ends_with(LINES));
     let lines = lines
-        .min_by_key(|name| (name.matches('/').count(), name.len()))
+        .min_by_key(|name| (name.matches('/').count(), name.len(), *name))
         .cloned();
     let missing = || Error::Unfit("the zip file has no entry that ends with .jsonl".to_owned());
     let lines = lines.ok_or_else(missing)?;
@@ -80,13 +85,13 @@ struct Reading<'r> {
     /// Who is in channels, by what the archive calls these.
     members: HashMap<String, Vec<String>>,
     usernames: HashSet<String>,
-    entries: HashSet<String>,
+    entries: Arc<Names>,
     /// How often a message of an author had a time: messages have no ids.
     times: HashMap<(usize, i64, String), u32>,
 }
 
 impl<'r> Reading<'r> {
-    fn new(report: &'r mut ImportReport, spool: &'r mut Spool, entries: Vec<String>) -> Self {
+    fn new(report: &'r mut ImportReport, spool: &'r mut Spool, entries: Arc<Names>) -> Self {
         Self {
             report,
             spool,
@@ -94,7 +99,7 @@ impl<'r> Reading<'r> {
             places: HashMap::new(),
             members: HashMap::new(),
             usernames: HashSet::new(),
-            entries: entries.into_iter().collect(),
+            entries,
             times: HashMap::new(),
         }
     }
@@ -140,53 +145,49 @@ impl<'r> Reading<'r> {
                     };
                     let name = channel.display_name.filter(|name| !name.trim().is_empty());
                     let said = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-                    self.room(Room {
+                    let room = Room {
                         id: format!("{}/{}", channel.team, channel.name),
                         name: name.unwrap_or(channel.name),
                         description: said(channel.purpose).or_else(|| said(channel.header)),
                         is_archived: channel.deleted_at.is_some_and(|at| at > 0),
                         kind,
                         ..Room::default()
-                    });
-                    return Ok(());
+                    };
+                    return self.room(room).map(drop);
                 }
             }
             "user" => {
                 if let Some(user) = record.user {
-                    self.user(user);
-                    return Ok(());
+                    return self.user(user);
                 }
             }
             "bot" => {
                 if let Some(bot) = record.bot {
-                    self.usernames.insert(bot.username.clone());
-                    self.foreign.people.push(Person {
+                    return self.person(Person {
                         name: bot.display_name.unwrap_or_else(|| bot.username.clone()),
                         nick: bot.username.clone(),
                         id: bot.username,
                         is_bot: true,
                         ..Person::default()
                     });
-                    return Ok(());
                 }
             }
             "post" => {
                 if let Some(post) = record.post
                     && let (Some(team), Some(channel)) = (&post.team, &post.channel)
                 {
-                    let room = self.named_room(team, channel);
+                    let room = self.named_room(team, channel)?;
                     return self.post(room, post);
                 }
             }
             "direct_channel" => {
                 if let Some(channel) = record.direct_channel {
-                    self.direct_room(channel.people());
-                    return Ok(());
+                    return self.direct_room(channel.people()).map(drop);
                 }
             }
             "direct_post" => {
                 if let Some(post) = record.direct_post {
-                    let room = self.direct_room(post.channel_members.clone());
+                    let room = self.direct_room(post.channel_members.clone())?;
                     return self.post(room, post);
                 }
             }
@@ -203,20 +204,25 @@ impl<'r> Reading<'r> {
         Ok(())
     }
 
-    fn room(&mut self, room: Room) -> usize {
-        match self.places.get(&room.id) {
-            Some(place) => *place,
-            None => {
-                let place = self.foreign.rooms.len();
-                self.places.insert(room.id.clone(), place);
-                self.foreign.rooms.push(room);
-                place
-            }
+    fn room(&mut self, room: Room) -> Result<usize> {
+        if let Some(place) = self.places.get(&room.id) {
+            return Ok(*place);
         }
+        let id = room.id.clone();
+        self.foreign.count_names([&id])?;
+        let place = self.foreign.add_room(room)?;
+        self.places.insert(id, place);
+        Ok(place)
+    }
+
+    fn person(&mut self, person: Person) -> Result<()> {
+        self.foreign.count_names([&person.id])?;
+        self.usernames.insert(person.id.clone());
+        self.foreign.add_person(person)
     }
 
     /// The room of a channel, also of one that has no line of its own.
-    fn named_room(&mut self, team: &str, channel: &str) -> usize {
+    fn named_room(&mut self, team: &str, channel: &str) -> Result<usize> {
         self.room(Room {
             id: format!("{team}/{channel}"),
             name: channel.to_owned(),
@@ -224,7 +230,7 @@ impl<'r> Reading<'r> {
         })
     }
 
-    fn direct_room(&mut self, mut members: Vec<String>) -> usize {
+    fn direct_room(&mut self, mut members: Vec<String>) -> Result<usize> {
         members.sort_unstable();
         members.dedup();
         let id = known_as(&members.join(","));
@@ -245,11 +251,12 @@ impl<'r> Reading<'r> {
         })
     }
 
-    fn user(&mut self, user: UserRecord) {
+    fn user(&mut self, user: UserRecord) -> Result<()> {
         let is_gone = user.delete_at.is_some_and(|at| at > 0);
         for team in user.teams.iter().flatten() {
             for channel in team.channels.iter().flatten() {
                 let id = format!("{}/{}", team.name, channel.name);
+                self.foreign.count_names([&id, &user.username])?;
                 self.members
                     .entry(id)
                     .or_default()
@@ -262,8 +269,7 @@ impl<'r> Reading<'r> {
             true => user.nickname.filter(|name| !name.trim().is_empty()),
             false => Some(parts.join(" ")),
         };
-        self.usernames.insert(user.username.clone());
-        self.foreign.people.push(Person {
+        self.person(Person {
             name: name.unwrap_or_else(|| user.username.clone()),
             nick: user.username.clone(),
             membership: (!is_gone && user.email.is_some()).then_some(OrganizationRole::Member),
@@ -272,7 +278,7 @@ impl<'r> Reading<'r> {
             is_proved: true,
             id: user.username,
             ..Person::default()
-        });
+        })
     }
 
     fn post(&mut self, room: usize, mut post: Post) -> Result<()> {
@@ -290,6 +296,15 @@ impl<'r> Reading<'r> {
         if kind.starts_with("system_") {
             self.report.leave_out(LeftOutKind::NotSaid, kind);
             return Ok(None);
+        }
+        if post.user.len() > MAX_USERNAME {
+            let which = format!("a message at {}", post.create_at);
+            self.report.leave_out(LeftOutKind::UnreadableRecord, which);
+            return Ok(None);
+        }
+        // Those of one time stand beside each other.
+        if self.times.len() >= TIMES {
+            self.times.retain(|(_, at, _), _| *at == post.create_at);
         }
         let time = (room, post.create_at, post.user.clone());
         let count = self
@@ -341,7 +356,9 @@ impl<'r> Reading<'r> {
         ForeignFile {
             name: path.rsplit('/').next().unwrap_or_default().to_owned(),
             content_type: String::new(),
-            entry: found.into_iter().find(|entry| self.entries.contains(entry)),
+            entry: found
+                .into_iter()
+                .find(|entry| self.entries.contains_key(entry.as_str())),
             url: Some(path.to_owned()),
         }
     }

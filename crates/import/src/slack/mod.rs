@@ -9,18 +9,18 @@ mod records;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 use eddyline_model::organizations::OrganizationRole;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 
 use self::markup::Names;
 use self::records::{Channel, FileRecord, MessageRecord, User};
-use crate::foreign::{Foreign, ForeignFile, ForeignMessage, ForeignReaction, Room, RoomKind};
-use crate::foreign::{Spool, ZipFile, load};
+use crate::foreign::{Entries as _, Foreign, ForeignFile, ForeignMessage, ForeignReaction};
+use crate::foreign::{Room, RoomKind, Spool, ZipFile, each_record, load};
 use crate::people::Person;
 use crate::target::{ImportWork, existing_organization};
-use crate::{ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
+use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
 
 /// What records that came from such an archive are noted as.
 const SOURCE: &str = "slack";
@@ -55,7 +55,7 @@ pub(crate) fn import(
 
 /// The folder within the zip file that has the lists.
 fn prefix(zip: &ZipFile) -> String {
-    let names = zip.names();
+    let names = zip.sorted_names();
     let lists = names.iter().filter_map(|name| name.strip_suffix(USERS));
     let own = lists.filter(|prefix| prefix.is_empty() || prefix.ends_with('/'));
     own.min_by_key(|prefix| prefix.len())
@@ -69,16 +69,16 @@ struct Reading<'z> {
     foreign: Foreign,
     names: Names,
     /// Entries of days, by folder.
-    days: BTreeMap<String, Vec<String>>,
+    days: BTreeMap<String, Vec<Arc<str>>>,
     /// Entries with the bytes of files, by the id of the file.
-    files: HashMap<String, String>,
+    files: HashMap<String, Arc<str>>,
 }
 
 impl<'z> Reading<'z> {
     fn begin(zip: &'z mut ZipFile, report: &'z mut ImportReport) -> Result<Self> {
         let prefix = prefix(zip);
-        let (mut days, mut files) = (BTreeMap::<String, Vec<String>>::new(), HashMap::new());
-        for name in zip.names() {
+        let (mut days, mut files) = (BTreeMap::<String, Vec<Arc<str>>>::new(), HashMap::new());
+        for name in zip.sorted_names() {
             let Some(path) = name.strip_prefix(&prefix) else {
                 continue;
             };
@@ -108,51 +108,42 @@ impl<'z> Reading<'z> {
         Ok(this)
     }
 
-    /// The records of a list that may be missing.
-    fn list<T: DeserializeOwned>(&mut self, name: &str) -> Result<Vec<T>> {
-        use crate::foreign::Entries as _;
-        if !self.zip.contains(name) {
-            return Ok(Vec::new());
-        }
-        let bytes = self.zip.records(name)?;
-        let Ok(raw) = serde_json::from_slice::<Vec<&RawValue>>(&bytes) else {
-            self.report.leave_out(LeftOutKind::UnreadableRecord, name);
-            return Ok(Vec::new());
-        };
-        let mut found = Vec::with_capacity(raw.len());
-        for (place, raw) in raw.into_iter().enumerate() {
-            match serde_json::from_str(raw.get()) {
-                Ok(record) => found.push(record),
-                Err(_) => {
-                    let which = format!("{name}, record {}", place + 1);
-                    self.report.leave_out(LeftOutKind::UnreadableRecord, which);
-                }
-            }
-        }
-        Ok(found)
-    }
-
     fn lists(&mut self, prefix: &str) -> Result<()> {
-        for user in self.list::<User>(&format!("{prefix}{USERS}"))? {
-            self.names.people.insert(user.id.clone());
-            self.foreign.people.push(person(user));
-        }
+        let Self {
+            zip,
+            report,
+            foreign,
+            names,
+            ..
+        } = self;
+        each_of(
+            zip,
+            &format!("{prefix}{USERS}"),
+            report,
+            &mut |_, user: User| {
+                foreign.count_names([&user.id])?;
+                names.people.insert(user.id.clone());
+                foreign.add_person(person(user))
+            },
+        )?;
         for (list, kind) in [
             ("channels.json", RoomKind::Open),
             ("groups.json", RoomKind::Closed),
             ("mpims.json", RoomKind::Closed),
             ("dms.json", RoomKind::Conversation),
         ] {
-            for channel in self.list::<Channel>(&format!("{prefix}{list}"))? {
+            let entry = format!("{prefix}{list}");
+            each_of(zip, &entry, report, &mut |report, channel: Channel| {
                 if list == "mpims.json" {
                     let which = channel.name.clone().unwrap_or_else(|| channel.id.clone());
-                    self.report.leave_out(LeftOutKind::GroupConversation, which);
+                    report.leave_out(LeftOutKind::GroupConversation, which);
                 }
                 if let Some(name) = &channel.name {
-                    self.names.channels.insert(channel.id.clone(), name.clone());
+                    foreign.count_names([&channel.id, name])?;
+                    names.channels.insert(channel.id.clone(), name.clone());
                 }
-                self.foreign.rooms.push(room(channel, kind));
-            }
+                foreign.add_room(room(channel, kind)).map(drop)
+            })?;
         }
         Ok(())
     }
@@ -178,8 +169,15 @@ impl<'z> Reading<'z> {
     }
 
     fn day(&mut self, room: usize, entry: &str, spool: &mut Spool) -> Result<()> {
-        let messages: Vec<MessageRecord> = self.list(entry)?;
-        for record in messages {
+        let Self {
+            zip,
+            report,
+            names,
+            files,
+            ..
+        } = self;
+        let reading = MessageReading { names, files };
+        each_of(zip, entry, report, &mut |report, record: MessageRecord| {
             let is_said = match record.subtype.as_deref() {
                 None | Some("") => true,
                 Some(subtype) => SAID.contains(&subtype),
@@ -189,20 +187,54 @@ impl<'z> Reading<'z> {
                     "{} in {entry}",
                     record.subtype.as_deref().unwrap_or_default()
                 );
-                self.report.leave_out(LeftOutKind::NotSaid, which);
-                continue;
+                report.leave_out(LeftOutKind::NotSaid, which);
+                return Ok(());
             }
-            match self.message(record) {
-                Ok(message) => spool.push(room, &message)?,
+            match reading.message(record) {
+                Ok(message) => spool.push(room, &message),
                 Err(ts) => {
                     let which = format!("{entry}, message {ts}");
-                    self.report.leave_out(LeftOutKind::UnreadableRecord, which);
+                    report.leave_out(LeftOutKind::UnreadableRecord, which);
+                    Ok(())
                 }
             }
-        }
-        Ok(())
+        })
     }
+}
 
+/// Gives each record of an entry that may be missing to a function. An entry that cannot be read to
+/// its end is left out from there on.
+fn each_of<T: DeserializeOwned>(
+    zip: &mut ZipFile,
+    entry: &str,
+    report: &mut ImportReport,
+    take: &mut dyn FnMut(&mut ImportReport, T) -> Result<()>,
+) -> Result<()> {
+    if !zip.contains(entry) {
+        return Ok(());
+    }
+    let mut is_taken = true;
+    let read = each_record((entry, zip.entry(entry)?), report, &mut |report, record| {
+        let taken = take(report, record);
+        is_taken = taken.is_ok();
+        taken
+    });
+    match read {
+        Err(Error::Unfit(_)) if is_taken => {
+            report.leave_out(LeftOutKind::UnreadableRecord, entry);
+            Ok(())
+        }
+        read => read,
+    }
+}
+
+/// What it takes to read a message.
+struct MessageReading<'r> {
+    names: &'r Names,
+    files: &'r HashMap<String, Arc<str>>,
+}
+
+impl MessageReading<'_> {
     /// A message; its time as it stands there when that is none.
     fn message(&self, record: MessageRecord) -> std::result::Result<ForeignMessage, String> {
         let Some(sent) = millis(&record.ts) else {
@@ -239,7 +271,10 @@ impl<'z> Reading<'z> {
         ForeignFile {
             name: name.unwrap_or_default(),
             content_type: file.mimetype.clone().unwrap_or_default(),
-            entry: file.id.as_ref().and_then(|id| self.files.get(id).cloned()),
+            entry: file
+                .id
+                .as_ref()
+                .and_then(|id| Some(self.files.get(id)?.to_string())),
             // The rest of the address may be a token.
             url: file
                 .url_private

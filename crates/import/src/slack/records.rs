@@ -2,27 +2,24 @@
 //! must not lose the rest where that can be helped.
 
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// Reads a text, and takes anything else for none.
 fn text<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
-    Ok(match Value::deserialize(input)? {
-        Value::String(text) => Some(text),
-        _ => None,
-    })
+    let text = <&RawValue>::deserialize(input)?;
+    Ok(serde_json::from_str(text.get()).ok())
 }
 
 /// Reads a list, without those entries that are of another kind.
 fn list<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned>(
     input: D,
 ) -> Result<Vec<T>, D::Error> {
-    Ok(match Value::deserialize(input)? {
-        Value::Array(values) => {
-            let read = values.into_iter().map(serde_json::from_value);
-            read.filter_map(Result::ok).collect()
-        }
-        _ => Vec::new(),
-    })
+    let list = <&RawValue>::deserialize(input)?;
+    let entries: Vec<&RawValue> = serde_json::from_str(list.get()).unwrap_or_default();
+    let read = entries
+        .into_iter()
+        .map(|entry| serde_json::from_str(entry.get()));
+    Ok(read.filter_map(Result::ok).collect())
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,8 @@
 //! Archives that were made to do harm, or are broken: what is wrong is said, and nothing ends badly.
 
 use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
 use super::{Backend, Json, Site, block_in_place, json};
 use super::{pack, said};
@@ -214,4 +216,93 @@ async fn broken_records_are_counted_and_the_rest_comes_in() {
     );
     drop(server);
     site.check();
+}
+
+/// A zip file with an entry that repeats a record until it has 8 MiB, or 4 MiB within one record.
+fn bomb(site: &Site, entry: &str, (start, record, end): (&str, &str, &str)) -> PathBuf {
+    let is_one = start.len() > 1 && entry.ends_with(".json");
+    let bytes = if is_one { (4 << 20) - 1024 } else { 8 << 20 };
+    let records = record.repeat(bytes / record.len());
+    let bytes = [start, &records, end].concat().into_bytes();
+    let users = ("users.json", b"[]".to_vec());
+    let channels = r#"[{"id":"C1","name":"general"}]"#;
+    let channels = ("channels.json", channels.as_bytes().to_vec());
+    let mut entries = vec![users, channels];
+    let is_slack = !entry.ends_with(".jsonl") && entry != "messages.json";
+    entries.retain(|(name, _)| is_slack && *name != entry);
+    entries.push((entry, bytes));
+    pack(site, "bomb.zip", &entries)
+}
+
+/// The most memory that a command took, in MiB, by what the system says while it runs.
+fn peak_of(mut command: Command) -> u64 {
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        peak = peak.max(kib.unwrap_or(0) / 1024);
+        std::thread::yield_now();
+    }
+    peak
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_archive_takes_bounded_memory() {
+    let site = Site::new(Backend::Sqlite, false).unwrap();
+    let server = site.serve();
+    block_in_place(|| server.acme());
+    let list = |record| ("[", record, "{}]");
+    let version = "{\"type\":\"version\",\"version\":1}\n";
+    let line = |start, record, end| (start, record, end);
+    for (entry, content) in [
+        ("general/2026-01-01.json", list("{\"ts\":\"1\"},")),
+        ("users.json", list("{\"id\":\"\"},")),
+        ("channels.json", list("{\"id\":\"\"},")),
+        (
+            "channels.json",
+            line("[{\"id\":\"C1\",\"members\":[", "\"\",", "\"\"]}]"),
+        ),
+        (
+            "general/2026-01-01.json",
+            line("[{\"ts\":\"1\",\"files\":[", "{},", "{}]}]"),
+        ),
+        (
+            "messages.json",
+            list("{\"id\":1,\"event\":\"message\",\"sent\":1,\"content\":\"a\"},"),
+        ),
+        (
+            "export.jsonl",
+            line(
+                version,
+                "{\"type\":\"bot\",\"bot\":{\"username\":\"\"}}\n",
+                "",
+            ),
+        ),
+        (
+            "export.jsonl",
+            line(
+                version,
+                "{\"type\":\"user\",\"user\":{\"username\":\"\"}}\n",
+                "",
+            ),
+        ),
+    ] {
+        let archive = bomb(&site, entry, content);
+        assert!(
+            fs::metadata(&archive).unwrap().len() < 128 * 1024,
+            "{entry}"
+        );
+        let mut command = site.command(&["import", "--dry-run", "--org", "acme"]);
+        command.arg(&archive);
+        let peak = block_in_place(|| peak_of(command));
+        assert!((1..256).contains(&peak), "{entry} {content:?}: {peak} MiB");
+    }
 }
