@@ -55,6 +55,7 @@ mod scim;
 pub mod serve;
 mod shared_addresses;
 mod sources;
+mod static_text;
 mod stream;
 mod stream_probe;
 mod tabs;
@@ -82,6 +83,7 @@ pub use crate::response_budget::{
 };
 use crate::routes::Routes;
 use crate::serve::{BodyBudget, BodyLimit};
+pub use crate::static_text::StaticText;
 pub use crate::trace_span::TraceHooks;
 use crate::wire_profile::WireProfile;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eddyline_app::{App, Error};
 use eddyline_openapi::{DocumentBuilder, asyncapi_document};
-use http::{Method, StatusCode};
+use http::Method;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
@@ -12,7 +12,8 @@ use tokio::task::spawn_blocking;
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::requester::Anybody;
-use crate::response::uncounted;
+use crate::response::JSON;
+use crate::static_text::StaticText;
 use crate::wire_profile::WireProfile;
 use crate::{Config, Shared, routes};
 
@@ -87,24 +88,25 @@ fn built_once(
     build: impl Fn() -> Value + Send + Sync + 'static,
 ) -> Endpoint {
     let build = Arc::new(build);
-    let built: Arc<OnceCell<bytes::Bytes>> = Arc::default();
+    let built: Arc<OnceCell<StaticText>> = Arc::default();
     Endpoint::new(
         Method::GET,
         path,
         id,
         summary,
-        move |_: RequestContext<Anybody>| {
+        move |request: RequestContext<Anybody>| {
             let (build, built) = (build.clone(), built.clone());
             async move {
-                let make = || spawn_blocking(move || bytes::Bytes::from(build().to_string()));
+                let make = || spawn_blocking(move || StaticText::new(build().to_string()));
                 let text = built
                     .get_or_try_init(make)
                     .await
                     .map_err(|error| Error::internal(error.to_string()))?;
-                Ok(uncounted(StatusCode::OK, text.clone()))
+                Ok(text.answer(&request.headers, JSON))
             }
         },
     )
+    .uncompressed()
 }
 
 /// The document of the streams, which are at `stream_url`.

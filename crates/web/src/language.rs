@@ -8,7 +8,7 @@ use http::header::ACCEPT_LANGUAGE;
 use crate::cookies;
 
 /// A language of the pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Language {
     English,
     German,

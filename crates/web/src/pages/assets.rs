@@ -1,15 +1,16 @@
-//! What pages load: their style, their icon and their scripts.
+//! What pages load: their style, their icon and their scripts. Files are compressed, and pages are
+//! not: pages hold secrets, which the length of a compressed answer could reveal.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use axum::body::Body;
 use axum::extract::Path;
 use axum::response::Response;
 use eddyline_app::Secret;
+use eddyline_http::StaticText;
 use eddyline_random::to_hex;
-use http::Uri;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, Uri};
 
 use crate::error::PageError;
 use crate::language::Language;
@@ -49,7 +50,7 @@ pub(crate) static REFERENCE_SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
 pub(crate) struct Asset {
     path: &'static str,
     kind: &'static str,
-    text: &'static str,
+    text: StaticText,
     /// Names the very text, so that a browser may keep it for as long as it likes.
     version: String,
 }
@@ -61,7 +62,7 @@ impl Asset {
         Self {
             path,
             kind,
-            text,
+            text: StaticText::new(text),
             version,
         }
     }
@@ -71,9 +72,10 @@ impl Asset {
         format!("{}?{}", self.path, self.version)
     }
 
-    fn answer(&self, uri: &Uri) -> Response {
+    fn answer(&self, uri: &Uri, headers: &HeaderMap) -> Response {
         let same = uri.query() == Some(&*self.version);
-        asset(self.text, self.kind, if same { KEEP } else { "no-cache" })
+        let keep = if same { KEEP } else { "no-cache" };
+        asset(&self.text, headers, self.kind, keep)
     }
 }
 
@@ -165,12 +167,26 @@ static SCRIPTS_DIGEST: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The modules as browsers get them. Comments would be a fifth of the bytes.
-static SERVED: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
+static SERVED: LazyLock<HashMap<&str, StaticText>> = LazyLock::new(|| {
     let modules = SCRIPTS.iter();
     modules
-        .map(|(name, text)| (*name, without_comments(text)))
+        .map(|(name, text)| (*name, StaticText::new(without_comments(text))))
         .collect()
 });
+
+/// The module [`LANGUAGE`] of each language.
+static LANGUAGES: LazyLock<HashMap<Language, StaticText>> =
+    LazyLock::new(|| in_each_language(|t| t.module().to_owned()));
+
+/// A text for each language.
+pub(super) fn in_each_language(text: impl Fn(&Texts) -> String) -> HashMap<Language, StaticText> {
+    let each = Language::ALL.into_iter();
+    each.map(|language| {
+        let text = text(Texts::in_language(language));
+        (language, StaticText::new(text))
+    })
+    .collect()
+}
 
 /// A module without the lines that are comments. The other lines keep their numbers, which errors in
 /// browsers name. Our modules have no text of several lines in which a line looks like a comment.
@@ -191,7 +207,7 @@ fn without_comments(text: &str) -> String {
 
 /// All emoji in the usual order: an array of groups, of which each is an array of emoji, each an
 /// array of its text and its names. Browsers load it when the reader first needs it.
-static EMOJI: LazyLock<String> = LazyLock::new(|| {
+static EMOJI: LazyLock<StaticText> = LazyLock::new(|| {
     let groups = emojis::Group::iter().map(|group| {
         let known = group
             .emojis()
@@ -203,7 +219,7 @@ static EMOJI: LazyLock<String> = LazyLock::new(|| {
         each.collect()
     });
     let groups: Vec<Vec<Vec<&str>>> = groups.collect();
-    serde_json::to_string(&groups).unwrap_or_default()
+    StaticText::new(serde_json::to_string(&groups).unwrap_or_default())
 });
 
 /// Younger emoji are missing in the fonts of systems that are still in use.
@@ -228,6 +244,7 @@ pub(crate) fn module_urls(language: Language) -> Vec<String> {
 /// updated may load one that it has not needed so far.
 pub(super) async fn script(
     Path((place, name)): Path<(String, String)>,
+    headers: HeaderMap,
 ) -> Result<Response, PageError> {
     let (digest, tag) = place.rsplit_once('-').unwrap_or((&place, ""));
     let keep = match *digest == **SCRIPTS_DIGEST {
@@ -235,37 +252,43 @@ pub(super) async fn script(
         false => "no-cache",
     };
     if name == "emoji.json" {
-        return Ok(asset(EMOJI.as_str(), "application/json", keep));
+        return Ok(asset(&EMOJI, &headers, "application/json", keep));
     }
     let kind = "text/javascript; charset=utf-8";
     if name == LANGUAGE {
-        let language = tag.parse().map_err(|()| PageError::not_found())?;
-        return Ok(asset(Texts::in_language(language).module(), kind, keep));
+        let language: Language = tag.parse().map_err(|()| PageError::not_found())?;
+        let text = LANGUAGES.get(&language).ok_or_else(PageError::not_found)?;
+        return Ok(asset(text, &headers, kind, keep));
     }
     let text = SERVED.get(&*name).ok_or_else(PageError::not_found)?;
-    Ok(asset(text.as_str(), kind, keep))
+    Ok(asset(text, &headers, kind, keep))
 }
 
-/// The answer with a static file; `keep` says how browsers may keep it.
-pub(super) fn asset(text: impl Into<Body>, kind: &'static str, keep: &'static str) -> Response {
-    let mut response = Response::new(text.into());
+/// The answer with a static file to a request with these headers; `keep` says how browsers may keep
+/// it.
+pub(super) fn asset(
+    text: &StaticText,
+    headers: &HeaderMap,
+    kind: &'static str,
+    keep: &'static str,
+) -> Response {
+    let mut response = text.answer(headers, HeaderValue::from_static(kind));
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(keep));
     response
 }
 
-pub(super) async fn style(uri: Uri) -> Response {
-    STYLE.answer(&uri)
+pub(super) async fn style(uri: Uri, headers: HeaderMap) -> Response {
+    STYLE.answer(&uri, &headers)
 }
 
-pub(super) async fn reference_script(uri: Uri) -> Response {
-    REFERENCE_SCRIPT.answer(&uri)
+pub(super) async fn reference_script(uri: Uri, headers: HeaderMap) -> Response {
+    REFERENCE_SCRIPT.answer(&uri, &headers)
 }
 
-pub(super) async fn icon(uri: Uri) -> Response {
-    ICON.answer(&uri)
+pub(super) async fn icon(uri: Uri, headers: HeaderMap) -> Response {
+    ICON.answer(&uri, &headers)
 }
 
 #[cfg(test)]
@@ -278,7 +301,8 @@ mod tests {
         let served = "\n\nconst a = 'x // y';\n\n\n\n  a * 2; // last\n";
         assert_eq!(without_comments(text), served);
         for (name, text) in SCRIPTS {
-            let served = &SERVED[name];
+            assert!(SERVED.contains_key(name), "{name}");
+            let served = without_comments(text);
             assert_eq!(served.lines().count(), text.lines().count(), "{name}");
             assert!(!served.contains("/**"), "{name}");
         }

@@ -29,7 +29,6 @@ use axum::routing::{MethodRouter, get, post};
 use eddyline_app::FlowPath;
 use eddyline_http::request_envelope::{Answerable as _, AnsweredBy};
 use http::{Method, Uri};
-use tower_http::compression::CompressionLayer;
 
 use crate::answer::moved;
 use crate::error::PageError;
@@ -90,10 +89,7 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
         ("/app/-/stream/{*path}", get(session_api::stream)),
         ("/app/-/pictures/{picture}", get(pictures::show)),
         ("/app/-/push", post(push::change)),
-        (
-            "/app/-/service-worker.js",
-            get(push::service_worker).layer(gzip()),
-        ),
+        ("/app/-/service-worker.js", get(push::service_worker)),
         ("/app/-/manifest.webmanifest", get(push::manifest)),
         ("/app/-/offline", get(push::offline)),
         ("/app/-/search", get(flow::search_everywhere)),
@@ -262,13 +258,10 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
             get(developer::setup::show),
         ),
         ("/api", get(reference::show)),
-        (
-            "/assets/reference.js",
-            get(assets::reference_script).layer(gzip()),
-        ),
-        ("/assets/style.css", get(assets::style).layer(gzip())),
+        ("/assets/reference.js", get(assets::reference_script)),
+        ("/assets/style.css", get(assets::style)),
         ("/assets/icon.svg", get(assets::icon)),
-        ("/assets/{digest}/{name}", get(assets::script).layer(gzip())),
+        ("/assets/{digest}/{name}", get(assets::script)),
     ]
 }
 
@@ -279,12 +272,6 @@ fn scripts<H: Handler<T, Site>, T: 'static>(handler: H) -> MethodRouter<Site> {
         .put(handler.clone())
         .patch(handler.clone())
         .delete(handler)
-}
-
-/// Compresses static files. Pages are not compressed: they hold secrets, which the length of a
-/// compressed answer could reveal.
-fn gzip() -> CompressionLayer {
-    CompressionLayer::new()
 }
 
 /// Where no page is: a browser that asks with one slash too many at the end is sent to the path

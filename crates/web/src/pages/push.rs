@@ -1,8 +1,12 @@
 //! Notifications of a browser: what its scripts tell the server, and what browsers load for them.
 
-use axum::body::{Body, Bytes};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use axum::body::Body;
 use axum::response::Response;
 use eddyline_app::NewSubscription;
+use eddyline_http::StaticText;
 use http::HeaderMap;
 use http::StatusCode;
 use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderName, HeaderValue, VARY};
@@ -10,6 +14,7 @@ use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderName, HeaderValue, VARY};
 use super::assets::{self, asset};
 use super::plain::Plain;
 use crate::error::PageError;
+use crate::language::Language;
 use crate::submission::Submission;
 use crate::texts::Texts;
 use crate::visit::Visit;
@@ -37,20 +42,29 @@ fn worker_in(t: &Texts) -> String {
 
 /// How the client is installed as an application (Web Application Manifest). Its addresses are
 /// relative, since the pages may be reached under a path.
-const MANIFEST: &str = r##"{"name":"Eddyline","short_name":"Eddyline","id":"../../app","start_url":"../../","scope":"../../","display":"standalone","background_color":"#f4f6f4","theme_color":"#f4f6f4","icons":[{"src":"../../assets/icon.svg","sizes":"any","type":"image/svg+xml"}]}"##;
+static MANIFEST: LazyLock<StaticText> = LazyLock::new(|| {
+    StaticText::new(
+        r##"{"name":"Eddyline","short_name":"Eddyline","id":"../../app","start_url":"../../","scope":"../../","display":"standalone","background_color":"#f4f6f4","theme_color":"#f4f6f4","icons":[{"src":"../../assets/icon.svg","sizes":"any","type":"image/svg+xml"}]}"##,
+    )
+});
 
-pub(super) async fn service_worker(headers: HeaderMap) -> Response {
-    let text = Bytes::from(worker_in(Texts::of(&headers)));
-    let mut response = asset(text, "text/javascript; charset=utf-8", CHECKED);
+/// The service worker of each language.
+static WORKERS: LazyLock<HashMap<Language, StaticText>> =
+    LazyLock::new(|| assets::in_each_language(worker_in));
+
+pub(super) async fn service_worker(headers: HeaderMap) -> Result<Response, PageError> {
+    let text = WORKERS.get(&Language::of(&headers));
+    let text = text.ok_or_else(PageError::not_found)?;
+    let mut response = asset(text, &headers, "text/javascript; charset=utf-8", CHECKED);
     let headers = response.headers_mut();
     headers.insert(SERVICE_WORKER_ALLOWED, HeaderValue::from_static("../../"));
     headers.append(VARY, ACCEPT_LANGUAGE.into());
     headers.append(VARY, COOKIE.into());
-    response
+    Ok(response)
 }
 
-pub(super) async fn manifest() -> Response {
-    asset(MANIFEST, "application/manifest+json", CHECKED)
+pub(super) async fn manifest(headers: HeaderMap) -> Response {
+    asset(&MANIFEST, &headers, "application/manifest+json", CHECKED)
 }
 
 /// What a browser shows without a network in place of a page that it has not kept.
