@@ -75,8 +75,9 @@ const COLUMNS: [&str; 13] = [
     "target_name",
     "detail",
 ];
-/// Spreadsheets take a cell that begins so for a formula.
-const FORMULA: [char; 4] = ['=', '+', '-', '@'];
+/// Spreadsheets take a cell that begins so for a formula; those of East Asia also with the full-width
+/// forms. A tab or the end of a line before it does not change that.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 /// What also ends a cell for spreadsheets, which in many countries separate cells by semicolons.
 const SEPARATORS: [char; 4] = [';', '\t', '\r', '\n'];
 
@@ -219,6 +220,12 @@ mod tests {
             ("+1", "'+1"),
             ("-1", "'-1"),
             ("@SUM(A1)", "'@SUM(A1)"),
+            ("＝1+1", "'＝1+1"),
+            ("＋1", "'＋1"),
+            ("－1", "'－1"),
+            ("＠SUM(A1)", "'＠SUM(A1)"),
+            ("Ada;＝1", "Ada;'＝1"),
+            ("\u{3000}＝1", "\u{3000}'＝1"),
             ("\t=1", "\t'=1"),
             ("\r=1", "\"\r'=1\""),
             ("two\n=1", "\"two\n'=1\""),
