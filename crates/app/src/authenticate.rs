@@ -3,14 +3,9 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use eddyline_auth::FailureLimiter;
-use eddyline_auth::Hasher;
-use eddyline_auth::PasswordMemo;
-use eddyline_auth::SignInGuard;
 use eddyline_auth::{Credentials, Password, Secret, SignInLimit, TokenHash};
-use eddyline_model::audit::{AuditAction, AuditEntry};
+use eddyline_auth::{FailureLimiter, Hasher, PasswordMemo, RefusalCounter, SignInGuard};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::ThreadOwner;
 use eddyline_model::users::Account;
@@ -18,24 +13,20 @@ use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, UserId, names};
 use eddyline_storage::{CredentialEpoch, FlowTokenOf, Reader, Result as StoreResult, Tx};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
-use crate::audit::note_account;
 use crate::charging::{as_client, charge, charge_user};
 use crate::core::Core;
 use crate::core::transaction::{NoCaller, Principal};
 use crate::loading_cache::LoadingCache;
 use crate::metrics::{CacheLookups, LookupCounts};
 use crate::quota::QuotaSubject;
+use crate::refusals;
 use crate::request_rates::{CountedRequest, RequestRates};
 use crate::{Error, ErrorKind, Limit, Profile, Result};
-use serde_json::json;
 use tracing::Instrument as _;
 
 const REMEMBERED: usize = 50_000;
 /// How much of the account that a failed sign-in named is logged.
 const LOGGED_CHARS: usize = 100;
-
-/// How many wrong passwords the audit log of a process records in a minute.
-pub const REFUSALS_A_MINUTE: u32 = 20;
 
 /// An account, and its user as a caller.
 pub(crate) type KnownAccount = Arc<(Account, Arc<Caller>)>;
@@ -218,9 +209,7 @@ pub struct Authentication {
     pub(crate) password_lookups: Arc<CacheLookups>,
     guard: Arc<SignInGuard>,
     requests: Arc<RequestRates>,
-    /// How many refusals are recorded, and how many were not.
-    refusals: Arc<FailureLimiter>,
-    unrecorded: Arc<AtomicU64>,
+    refusals: Arc<RefusalCounter>,
 }
 
 crate::core::opaque_debug!(Authentication);
@@ -237,8 +226,7 @@ impl Authentication {
             password_lookups: Arc::default(),
             guard: Arc::new(SignInGuard::new(config.sign_in)),
             requests: Arc::new(RequestRates::new(config.requests_per_minute)),
-            refusals: Arc::new(FailureLimiter::new(REFUSALS_A_MINUTE)),
-            unrecorded: Arc::default(),
+            refusals: Arc::default(),
             core,
         })
     }
@@ -532,36 +520,31 @@ impl Authentication {
             }
             _ => {
                 self.guard.failed(&key, address, self.core.now());
-                let account: String = key.chars().take(LOGGED_CHARS).collect();
+                let name: String = key.chars().take(LOGGED_CHARS).collect();
                 // docs/operating.md has a filter for fail2ban that reads this line. The account,
                 // which the client chooses, stands last, and as a text, which the log puts in
                 // quotes and escapes.
-                tracing::info!(%address, account = account.as_str(), "sign-in failed");
-                let user = known.map(|(account, _)| account.0.user.id);
-                self.note_refusal(user, address);
+                tracing::info!(%address, account = name.as_str(), "sign-in failed");
+                let caller = account.as_ref().map(|account| &*account.1);
+                self.note_refusal(caller, address);
                 Err(Error::unauthenticated("The credentials are not valid"))
             }
         }
     }
 
     /// Records that a wrong password was shown, beside the request: the time of its answer must not
-    /// tell whether there is such an account. At most [`REFUSALS_A_MINUTE`] a minute are recorded,
-    /// so that guessing fills no disk; the next record counts those that were not.
-    fn note_refusal(&self, user: Option<UserId>, address: IpAddr) {
-        let now = self.core.now();
-        if self.refusals.check(&(), now).is_err() {
-            self.unrecorded.fetch_add(1, Ordering::Relaxed);
+    /// tell whether there is such an account. Each organization of the account gets its own record,
+    /// within the bounds of [`RefusalCounter`].
+    fn note_refusal(&self, caller: Option<&Caller>, address: IpAddr) {
+        let entries = refusals::entries(&self.refusals, caller, self.core.now());
+        if entries.is_empty() {
             return;
         }
-        self.refusals.failed(&(), now);
-        let unrecorded = self.unrecorded.swap(0, Ordering::Relaxed);
-        let entry = AuditEntry::new(AuditAction::SessionRefuse, None)
-            .with(json!({"unrecorded": unrecorded}));
         let core = self.core.clone();
         let recording = as_client(address, async move {
-            let written = core.store().write(NoCaller::SignIn, move |tx| match user {
-                Some(user) => note_account(tx, user, entry.clone()),
-                None => tx.audit().insert(&entry),
+            let written = core.store().write(NoCaller::SignIn, move |tx| {
+                let mut entries = entries.iter();
+                entries.try_for_each(|entry| tx.audit().insert(entry))
             });
             Ok(written.await.map(drop)?)
         });

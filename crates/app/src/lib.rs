@@ -51,6 +51,7 @@ mod pending_invitations;
 mod pictures;
 mod presence;
 mod quota;
+mod refusals;
 mod request_rates;
 mod retention;
 mod ring_index;
@@ -92,7 +93,6 @@ pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
 pub use audit_destination::{AuditDestination, AuditWebhook};
 pub use authenticate::Authentication;
-pub use authenticate::REFUSALS_A_MINUTE;
 pub use avatars::{Avatar, Avatars};
 pub use charging::{as_client, current_caller};
 pub use config::{

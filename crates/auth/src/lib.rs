@@ -24,6 +24,7 @@ pub mod limiter;
 pub mod memo;
 pub mod oauth;
 pub mod password;
+pub mod refusals;
 pub mod seal;
 pub mod strength;
 pub mod token;
@@ -37,6 +38,7 @@ pub use limiter::{
 };
 pub use memo::PasswordMemo;
 pub use password::{Hasher, HashingPermit, Password, PasswordError, PasswordPolicy};
+pub use refusals::{RefusalCounter, RefusalPlace};
 pub use seal::SealingKey;
 pub use strength::{Pattern, Weakness};
 pub use token::{Secret, TokenHash, constant_time_eq};

@@ -1,0 +1,159 @@
+//! Which wrong passwords are recorded: within bounds, so that guessing fills no disk, and counted
+//! for each organization by itself, so that guesses at one hide none at another.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use eddyline_model::{OrganizationId, Timestamp, UserId};
+
+use crate::FailureLimiter;
+
+/// How many wrong passwords for one account are recorded in a minute, in each organization that its
+/// user belongs to.
+pub const ACCOUNT_REFUSALS_A_MINUTE: u32 = 10;
+/// How many wrong passwords are recorded in a minute for one organization. As many are for all
+/// accounts of none together, and as many for all accounts that do not exist.
+pub const ORGANIZATION_REFUSALS_A_MINUTE: u32 = 60;
+
+/// Where a wrong password is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RefusalPlace {
+    /// Among the records of an organization that the user of the account belongs to.
+    Organization(OrganizationId, UserId),
+    /// Among those of the server: the user of the account belongs to no organization.
+    Server(UserId),
+    /// Among those of the server: there is no such account.
+    Unknown,
+}
+
+/// Whose bound a place counts against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Share {
+    Organization(OrganizationId),
+    Server,
+    Unknown,
+}
+
+impl RefusalPlace {
+    fn share(self) -> Share {
+        match self {
+            Self::Organization(organization, _) => Share::Organization(organization),
+            Self::Server(_) => Share::Server,
+            Self::Unknown => Share::Unknown,
+        }
+    }
+}
+
+/// Counts the wrong passwords that are recorded, and those that are not.
+///
+/// The counters of 20,000 accounts and of as many organizations are kept, and those that were used
+/// longest ago are forgotten first.
+#[derive(Debug)]
+pub struct RefusalCounter {
+    accounts: FailureLimiter,
+    shares: FailureLimiter,
+    unrecorded: Mutex<HashMap<Share, u64>>,
+}
+
+impl Default for RefusalCounter {
+    fn default() -> Self {
+        Self {
+            accounts: FailureLimiter::new(ACCOUNT_REFUSALS_A_MINUTE),
+            shares: FailureLimiter::new(ORGANIZATION_REFUSALS_A_MINUTE),
+            unrecorded: Mutex::default(),
+        }
+    }
+}
+
+impl RefusalCounter {
+    /// Counts a wrong password. When it is to be recorded, gives how many were not since the last
+    /// one that was, for the same organization.
+    pub fn count(&self, place: RefusalPlace, now: Timestamp) -> Option<u64> {
+        let share = place.share();
+        // Held while both limits are asked and charged: otherwise two could pass where there is
+        // room for one.
+        let mut unrecorded = self
+            .unrecorded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let has_account = place != RefusalPlace::Unknown;
+        let is_beyond = (has_account && self.accounts.check(&place, now).is_err())
+            || self.shares.check(&share, now).is_err();
+        if !is_beyond {
+            if has_account {
+                self.accounts.failed(&place, now);
+            }
+            self.shares.failed(&share, now);
+            return Some(unrecorded.remove(&share).unwrap_or(0));
+        }
+        if unrecorded.len() < FailureLimiter::DEFAULT_MAX_KEYS || unrecorded.contains_key(&share) {
+            let count = unrecorded.entry(share).or_default();
+            *count = count.saturating_add(1);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_700_000_000_000);
+    const ACME: OrganizationId = OrganizationId(1);
+    const BETA: OrganizationId = OrganizationId(2);
+
+    fn of(organization: OrganizationId, user: i64) -> RefusalPlace {
+        RefusalPlace::Organization(organization, UserId(user))
+    }
+
+    /// How many of so many wrong passwords are recorded.
+    fn recorded(counter: &RefusalCounter, place: RefusalPlace, many: u32) -> u32 {
+        (0..many).fold(0, |sum, _| {
+            sum + u32::from(counter.count(place, NOW).is_some())
+        })
+    }
+
+    #[test]
+    fn an_account_and_an_organization_have_bounds() {
+        let counter = RefusalCounter::default();
+        assert_eq!(recorded(&counter, of(ACME, 1), 11), 10);
+        for user in 2..=6 {
+            assert_eq!(recorded(&counter, of(ACME, user), 10), 10);
+        }
+        assert_eq!(recorded(&counter, of(ACME, 7), 1), 0);
+    }
+
+    #[test]
+    fn guesses_at_one_organization_hide_none_at_another() {
+        let counter = RefusalCounter::default();
+        for user in 1..=7 {
+            recorded(&counter, of(ACME, user), 20);
+        }
+        recorded(&counter, RefusalPlace::Unknown, 100);
+        assert_eq!(recorded(&counter, of(BETA, 8), 9), 9);
+        assert_eq!(recorded(&counter, RefusalPlace::Server(UserId(9)), 9), 9);
+        // One who belongs to both is recorded where there is room.
+        assert_eq!(recorded(&counter, of(ACME, 10), 1), 0);
+        assert_eq!(recorded(&counter, of(BETA, 10), 1), 1);
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_told_once_and_to_its_organization() {
+        let counter = RefusalCounter::default();
+        recorded(&counter, of(ACME, 1), 13);
+        recorded(&counter, RefusalPlace::Unknown, 65);
+        assert_eq!(counter.count(of(BETA, 2), NOW), Some(0));
+        assert_eq!(counter.count(of(ACME, 3), NOW), Some(3));
+        assert_eq!(counter.count(of(ACME, 3), NOW), Some(0));
+        let later = NOW.plus_millis(60_000);
+        assert_eq!(counter.count(RefusalPlace::Unknown, later), Some(5));
+    }
+
+    #[test]
+    fn a_minute_later_there_is_room_again() {
+        let counter = RefusalCounter::default();
+        recorded(&counter, of(ACME, 1), 11);
+        assert_eq!(counter.count(of(ACME, 1), NOW.plus_millis(59_999)), None);
+        assert_eq!(counter.count(of(ACME, 1), NOW.plus_millis(60_000)), Some(2));
+    }
+}
