@@ -46,12 +46,53 @@ pub(crate) fn note_in(
         concerned.push(None);
     }
     for organization in concerned {
-        tx.audit().insert(&AuditEntry {
+        let entry = entry.clone();
+        let entry = AuditEntry {
             organization,
-            ..entry.clone()
-        })?;
+            ..entry
+        };
+        note_impartially(tx, entry)?;
     }
     Ok(())
+}
+
+/// Records what may concern an organization that the author does not belong to. There the server
+/// stands for them: administrators learn of nobody elsewhere.
+pub(crate) fn note_impartially(tx: &mut Tx<'_>, entry: AuditEntry) -> StoreResult<()> {
+    let is_named = match entry.organization {
+        Some(organization) if entry.actor.is_none() => is_author_of(tx, organization, entry.user)?,
+        _ => true,
+    };
+    let entry = match is_named {
+        true => entry,
+        false => entry.by(actor::SERVER),
+    };
+    tx.audit().insert(&entry)
+}
+
+/// Whether the author of the transaction acts on themselves, belongs to an organization, or is no
+/// user and no identity provider.
+fn is_author_of(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    about: Option<UserId>,
+) -> StoreResult<bool> {
+    let author = tx.actor().to_owned();
+    if let Some(user) = actor::named_user(&author) {
+        return Ok(about == Some(user)
+            || tx
+                .organization_members()
+                .find_user(organization, user)?
+                .is_some());
+    }
+    let Some(uid) = actor::named_provider(&author) else {
+        return Ok(true);
+    };
+    let Some(provider) = tx.identities().find_provider(uid)? else {
+        return Ok(false);
+    };
+    let below = tx.organizations().list_below(provider.organization)?;
+    Ok(provider.organization == organization || below.contains(&organization))
 }
 
 /// Records what was done to a flow.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use eddyline_auth::{Credentials, Password, Secret, SignInLimit, TokenHash};
-use eddyline_auth::{FailureLimiter, Hasher, PasswordMemo, RefusalCounter, SignInGuard};
+use eddyline_auth::{Hasher, PasswordMemo, RefusalCounter, SignInGuard};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::ThreadOwner;
 use eddyline_model::users::Account;

@@ -45,6 +45,12 @@ pub mod actor {
         format!("application:{id}")
     }
 
+    /// What the addresses of an identity provider name it, if a text names one.
+    #[must_use]
+    pub fn named_provider(text: &str) -> Option<&str> {
+        text.strip_prefix("scim:")
+    }
+
     /// The user whom a text names, if it names one.
     #[must_use]
     pub fn named_user(text: &str) -> Option<UserId> {
@@ -87,16 +93,16 @@ macro_rules! actions {
 actions! {
     SessionBegin "session.begin" "A user signed in.",
     SessionRefuse "session.refuse" "A wrong password was shown for an account.",
-    SessionEnd "session.end" "A session of a browser ended: its user signed out, or ended it.",
+    SessionEnd "session.end" "A session of a browser ended: its user signed out or ended it, got another password, or was let in no longer.",
     SignInLinkCreate "sign_in_link.create" "An operator made a link that signs a user in once.",
     ProfileChange "profile.change" "A user took another name, nick or website.",
-    PasswordChange "password.change" "A user got another password.",
+    PasswordChange "password.change" "A user got another password, or lost it when a change of address was undone.",
     EmailChange "email.change" "A user took another address, or took the one before back.",
     TokenCreate "token.create" "A token of a user or of a flow was made.",
     TokenRename "token.rename" "A token of a user got another name.",
     TokenRevoke "token.revoke" "A token of a user or of a flow was ended.",
     GrantGive "grant.give" "A user allowed an application to act for them.",
-    GrantRevoke "grant.revoke" "What users had allowed an application was taken back.",
+    GrantRevoke "grant.revoke" "What a user had allowed an application ended before its time.",
     ApplicationCreate "application.create" "An application was registered.",
     ApplicationChange "application.change" "An application was changed.",
     ApplicationSecret "application.secret" "An application got another secret.",
@@ -345,7 +351,8 @@ impl AuditEntry {
         }
     }
 
-    /// The same, done by this actor.
+    /// The same, done by this actor. What the [server](actor::SERVER) does for the author has
+    /// neither their network address nor their application.
     #[must_use]
     pub fn by(self, actor: impl Into<String>) -> Self {
         Self {

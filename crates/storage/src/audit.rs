@@ -220,6 +220,9 @@ impl Audit<'_, Tx<'_>> {
         now: Timestamp,
     ) -> Result<()> {
         let target = entry.target.as_ref();
+        let is_by_server = entry.actor.as_deref() == Some(actor::SERVER);
+        let application = author.application.filter(|_| !is_by_server);
+        let address = author.address.filter(|_| !is_by_server);
         diesel::insert_into(audit::table)
             .values((
                 audit::organization_id.eq(entry.organization.map_or(SERVER, |id| id.0)),
@@ -228,8 +231,8 @@ impl Audit<'_, Tx<'_>> {
                 audit::action.eq(entry.action.name()),
                 audit::user_id.eq(entry.user.map(|id| id.0)),
                 audit::detail.eq(&entry.detail),
-                audit::application_id.eq(author.application.map(|id| id.0)),
-                audit::address.eq(author.address.map(|address| address.to_string())),
+                audit::application_id.eq(application.map(|id| id.0)),
+                audit::address.eq(address.map(|address| address.to_string())),
                 audit::target_kind.eq(target.map(|target| &target.kind)),
                 audit::target_id.eq(target.map(|target| &target.id)),
                 audit::target_name.eq(target.map(|target| &target.name)),

@@ -314,22 +314,25 @@ impl OauthTokens<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Forgets codes.
-    pub fn delete_codes(c: &mut Connection, whose: GrantsOf) -> Result<()> {
+    /// Forgets codes, and gives them.
+    pub fn delete_codes(c: &mut Connection, whose: GrantsOf) -> Result<Vec<AuthorizationCode>> {
         let all = diesel::delete(authorization_codes::table);
-        match whose {
+        let rows = match whose {
             GrantsOf::User(user) => all
                 .filter(authorization_codes::user_id.eq(user.0))
-                .execute(c)?,
+                .returning(CodeRow::as_returning())
+                .load(c)?,
             GrantsOf::UserAt(user, application) => all
                 .filter(authorization_codes::user_id.eq(user.0))
                 .filter(authorization_codes::application_id.eq(application.0))
-                .execute(c)?,
+                .returning(CodeRow::as_returning())
+                .load(c)?,
             GrantsOf::Application(application) => all
                 .filter(authorization_codes::application_id.eq(application.0))
-                .execute(c)?,
+                .returning(CodeRow::as_returning())
+                .load(c)?,
         };
-        Ok(())
+        Ok(rows.into_iter().map(to_code).collect())
     }
 
     /// Forgets the codes that ended, but for those by which a grant could still be found: presented

@@ -125,6 +125,12 @@ impl<'c> Tx<'c> {
         self.author = author;
     }
 
+    /// Who acts in this transaction.
+    #[must_use]
+    pub fn actor(&self) -> &str {
+        &self.author.actor
+    }
+
     /// Who acts in this transaction, once that is known: the author of its records, who keeps the
     /// address.
     pub fn set_actor(&mut self, actor: impl Into<String>) {

@@ -479,12 +479,15 @@ impl Emails<'_, Tx<'_>> {
 
 #[portable]
 impl Passwords<'_, Tx<'_>> {
-    /// Takes a user's password away, so that none opens the account.
-    pub fn clear(c: &mut Connection, id: UserId) -> Result<()> {
-        diesel::update(users::table.find(id.0))
+    /// Takes a user's password away, so that none opens the account. Says whether there was one.
+    pub fn clear(c: &mut Connection, id: UserId) -> Result<bool> {
+        let with_password = users::table
+            .find(id.0)
+            .filter(users::password_hash.is_not_null());
+        let cleared = diesel::update(with_password)
             .set(users::password_hash.eq(None::<String>))
             .execute(c)?;
-        Ok(())
+        Ok(cleared > 0)
     }
 
     /// Sets the hash of a user's password.

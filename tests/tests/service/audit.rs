@@ -8,6 +8,8 @@ use eddyline_tests::{PASSWORD, Server, Tenant, basic, on_both_databases, on_shar
 use eddyline_wire::requests::ListAudit;
 use serde_json::json;
 
+mod repeats;
+
 on_shared_servers![
     what_members_do_is_recorded_with_who_and_from_where,
     what_operators_do_is_recorded,
@@ -328,40 +330,49 @@ async fn what_no_record_can_have_is_refused(tenant: Tenant) {
 
 async fn wrong_passwords_are_recorded_within_a_bound(server: Server) {
     let acme = server.acme();
-    // Each account refuses after ten of them, so there are several.
-    let accounts = [
-        &*acme.ada.email,
-        &*acme.ben.email,
-        "x@acme.example",
-        "y@acme.example",
-    ];
-    for number in 0..28 {
-        let authorization = format!("Basic {}", basic(accounts[number % 4], "wrong"));
-        let request = acme.ada.client.request(Method::GET, "/user").anonymous();
-        let answer = request
-            .header("Authorization", &authorization)
-            .send()
-            .await
-            .unwrap();
-        assert_eq!(answer.status, 401);
+    let more = ["cleo", "dan", "eve", "fay", "gil"].map(|nick| server.user("acme", nick));
+    server.organization("beta");
+    let vic = server.user("beta", "vic");
+    let wrong = async |email: &str, times: usize| {
+        let authorization = format!("Basic {}", basic(email, "wrong"));
+        for _ in 0..times {
+            let request = acme.ada.client.request(Method::GET, "/user").anonymous();
+            let request = request.header("Authorization", &authorization);
+            assert_eq!(request.send().await.unwrap().status, 401);
+        }
+    };
+    // Ten of each account fill the share of an organization.
+    for email in [&acme.ada.email, &acme.ben.email] {
+        wrong(email, 10).await;
     }
+    for user in &more {
+        wrong(&user.email, 9).await;
+    }
+    wrong("x@acme.example", 3).await;
+    wrong(&vic.email, 9).await;
     let mut server = server;
     // It is recorded beside the request; a server that ends waits for that.
     server.restart();
-    let refused = records(&server, &["--action", "session.refuse"]);
-    assert_eq!(refused.len(), 20, "{refused:?}");
-    let of_ada = refused
-        .iter()
-        .filter(|record| record["user"] == acme.ada.id);
-    assert_eq!(of_ada.count(), 5);
-    for record in &refused {
+    let refused = |more: &[&str]| {
+        let arguments = [&["--action", "session.refuse", "--limit", "1000"], more].concat();
+        records(&server, &arguments)
+    };
+    let of_acme = refused(&["--org", "acme"]);
+    assert_eq!(of_acme.len(), 60);
+    let of_ada = of_acme.iter();
+    let of_ada = of_ada.filter(|record| record["user"] == acme.ada.id);
+    assert_eq!(of_ada.count(), 10);
+    // Those of one organization hide none of another, and neither do invented accounts.
+    assert_eq!(refused(&["--org", "beta"]).len(), 9);
+    let all = refused(&[]);
+    let of_nobody = all.iter().filter(|record| record["user"].is_null());
+    assert_eq!(of_nobody.count(), 3);
+    for record in &all {
         assert_eq!(
             (&record["actor"], &record["address"]),
             (&json!("unknown"), &json!("127.0.0.1"))
         );
     }
-    let of_acme = records(&server, &["--org", "acme", "--action", "session.refuse"]);
-    assert_eq!(of_acme.len(), 10);
 }
 
 #[test]

@@ -4,6 +4,8 @@ use eddyline_model::UserId;
 use eddyline_model::log::Control;
 use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 
+use super::api_tokens::end_all_tokens;
+use super::sessions;
 use crate::account_links::end_resets;
 use crate::oauth::end_grants;
 
@@ -12,8 +14,8 @@ use crate::oauth::end_grants;
 /// users who may still sign in. Links that undo a change of address stay too: they let nobody in
 /// who is not let in otherwise, and belong to the owner of the address.
 pub(crate) fn end_access(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
-    tx.sessions().delete_of_user(user, None)?;
-    tx.api_tokens().delete_of_user(user)?;
+    sessions::end_all(tx, user)?;
+    end_all_tokens(tx, user)?;
     end_grants(tx, GrantsOf::User(user))?;
     end_resets(tx, user)?;
     tx.record_event(Control::Revoked { user });

@@ -7,9 +7,10 @@ use eddyline_model::log::Control;
 use eddyline_model::names::display_name;
 use eddyline_model::{CredentialId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
+use serde_json::{Value, json};
 
 use crate::actor::{Actor, Credential};
-use crate::audit::note_account;
+use crate::audit::{differences, note_account};
 use crate::{Accounts, Error, Result};
 
 /// The most API tokens that users make for themselves. Operators may add more.
@@ -72,7 +73,8 @@ impl Accounts {
         Ok(secret)
     }
 
-    /// Gives an API token of the caller's another name, of 1 to 100 characters.
+    /// Gives an API token of the caller's another name, of 1 to 100 characters. Doing it twice does
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -86,9 +88,13 @@ impl Accounts {
     ) -> Result<()> {
         let name = display_name(name).map_err(Error::invalid_name)?;
         let user = require_first_party_user(actor)?;
-        self.with_api_token(actor, id, move |tx, hash| {
+        self.with_api_token(actor, id, move |tx, hash, token| {
+            if token.name == name {
+                return Ok(());
+            }
             tx.api_tokens().set_name(&hash.0, &name)?;
-            note_token(tx, user, AuditAction::TokenRename, hash, &name)
+            let changed = differences(&[("name", json!(token.name), json!(name))]);
+            note_token(tx, user, AuditAction::TokenRename, (hash, &name), &changed)
         })
         .await
     }
@@ -102,15 +108,17 @@ impl Accounts {
     /// and flow tokens.
     pub async fn end_api_token(&self, actor: &Actor, id: CredentialId) -> Result<()> {
         let user = require_first_party_user(actor)?;
-        self.with_api_token(actor, id, move |tx, hash| end_token(tx, user, hash))
-            .await
+        self.with_api_token(actor, id, move |tx, hash, token| {
+            end_token(tx, user, (hash, token))
+        })
+        .await
     }
 
     async fn with_api_token(
         &self,
         actor: &Actor,
         id: CredentialId,
-        work: impl Fn(&mut Tx<'_>, &TokenHash) -> StoreResult<()> + Send + Sync + 'static,
+        work: impl Fn(&mut Tx<'_>, &TokenHash, &ApiToken) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<()> {
         let user = require_first_party_user(actor)?;
         let ((), event) = self
@@ -120,11 +128,11 @@ impl Accounts {
                 // It may be the one that ends.
                 actor.lock_credential(tx)?;
                 let all = tokens_of(tx, user)?;
-                let (hash, _) = all
+                let (hash, token) = all
                     .iter()
                     .find(|(_, token)| token.id == id)
                     .ok_or_else(Error::not_found)?;
-                Ok(work(tx, hash)?)
+                Ok(work(tx, hash, token)?)
             })
             .await?;
         self.core.wait_until_applied(event).await;
@@ -141,31 +149,42 @@ pub(crate) fn insert_token(
 ) -> StoreResult<()> {
     let now = tx.now();
     tx.api_tokens().insert(&hash.0, user, name, now)?;
-    note_token(tx, user, AuditAction::TokenCreate, hash, name)
+    note_token(tx, user, AuditAction::TokenCreate, (hash, name), &json!({}))
 }
 
 fn note_token(
     tx: &mut Tx<'_>,
     user: UserId,
     action: AuditAction,
-    hash: &TokenHash,
-    name: &str,
+    (hash, name): (&TokenHash, &str),
+    detail: &Value,
 ) -> StoreResult<()> {
     let target = AuditTarget::new("api_token", hash.credential().0, name);
-    note_account(tx, user, AuditEntry::new(action, None).on(target))
+    let entry = AuditEntry::new(action, None).on(target);
+    note_account(tx, user, entry.with(detail))
 }
 
 /// Ends an API token of a user, who is held, with the streams opened with it.
-pub(crate) fn end_token(tx: &mut Tx<'_>, user: UserId, hash: &TokenHash) -> StoreResult<()> {
-    let all = tokens_of(tx, user)?;
-    let known = all.iter().find(|(known, _)| known == hash);
-    let name = known.map_or_else(String::new, |(_, token)| token.name.clone());
+pub(crate) fn end_token(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    (hash, token): (&TokenHash, &ApiToken),
+) -> StoreResult<()> {
     if tx.api_tokens().delete(&hash.0)? {
-        note_token(tx, user, AuditAction::TokenRevoke, hash, &name)?;
+        let named = (hash, token.name.as_str());
+        note_token(tx, user, AuditAction::TokenRevoke, named, &json!({}))?;
         tx.record_event(Control::CredentialEnd {
             user,
             credential: hash.credential(),
         });
+    }
+    Ok(())
+}
+
+/// Ends all API tokens of a user, who is held.
+pub(crate) fn end_all_tokens(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
+    for (hash, token) in tokens_of(tx, user)? {
+        end_token(tx, user, (&hash, &token))?;
     }
     Ok(())
 }

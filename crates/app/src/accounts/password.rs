@@ -10,6 +10,7 @@ use eddyline_model::log::Control;
 use eddyline_model::users::User;
 use eddyline_storage::{Result as StoreResult, Tx};
 
+use super::sessions;
 use crate::account_links::end_resets;
 use crate::audit::note_account;
 use crate::charging::current_keys;
@@ -20,7 +21,7 @@ use crate::{Accounts, Error, Limit, Result};
 /// the links to a new password.
 pub(crate) fn replace(tx: &mut Tx<'_>, user: UserId, hash: &str) -> StoreResult<()> {
     tx.passwords().set(user, hash)?;
-    tx.sessions().delete_of_user(user, None)?;
+    sessions::end_all(tx, user)?;
     end_resets(tx, user)?;
     tx.record_event(Control::Revoked { user });
     note_account(tx, user, AuditEntry::new(AuditAction::PasswordChange, None))

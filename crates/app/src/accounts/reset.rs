@@ -8,6 +8,7 @@ use eddyline_model::users::User;
 use eddyline_model::{Timestamp, UserId, names};
 use eddyline_storage::{GrantsOf, NewMail, Reader, Result as StoreResult, Tx};
 
+use super::api_tokens::end_all_tokens;
 use super::{password, sessions};
 use crate::core::transaction::NoCaller;
 use crate::oauth::end_grants;
@@ -100,7 +101,7 @@ impl Accounts {
                 {
                     if !user.email_proved {
                         end_grants(tx, GrantsOf::User(user.id))?;
-                        tx.api_tokens().delete_of_user(user.id)?;
+                        end_all_tokens(tx, user.id)?;
                         tx.emails().set_proved(user.id, true)?;
                     }
                     tx.passwords().set_recovery_key(user.id, None)?;

@@ -78,8 +78,24 @@ fn end(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
         user,
         credential: hash.credential(),
     });
+    note_end(tx, hash, user)
+}
+
+fn note_end(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
     let entry = AuditEntry::new(AuditAction::SessionEnd, None).on(target(hash));
     note_account(tx, user, entry)
+}
+
+/// Ends all sessions of a user, who is held, and records those that had not expired. The caller
+/// tells it with [`Control::Revoked`].
+pub(super) fn end_all(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
+    let since = tx.now().plus_millis(-SESSION_MILLIS);
+    for session in tx.sessions().list_of_user(user, since)? {
+        if let Some(hash) = TokenHash::from_bytes(&session.hash) {
+            note_end(tx, &hash, user)?;
+        }
+    }
+    tx.sessions().delete_of_user(user, None)
 }
 
 impl Accounts {

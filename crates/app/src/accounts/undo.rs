@@ -6,14 +6,12 @@ use eddyline_model::log::Control;
 use eddyline_model::mail::{MailedLink, Purpose, UNDO_DAYS};
 use eddyline_model::users::User;
 use eddyline_model::{Timestamp, names};
-use eddyline_storage::{GrantsOf, Reader, Result as StoreResult};
+use eddyline_storage::{Reader, Result as StoreResult};
 use serde_json::json;
 
-use super::reset;
-use crate::account_links::end_resets;
+use super::{end_access, reset};
 use crate::audit::note_account;
 use crate::core::transaction::NoCaller;
-use crate::oauth::end_grants;
 use crate::{Accounts, Error, Result};
 
 /// What the page of such a link shows.
@@ -92,12 +90,17 @@ impl Accounts {
                 tx.mails().delete_since(change, changed_at)?;
                 tx.mails().delete_links_ending_from(change, end)?;
                 tx.emails().delete_claims_ending_from(user.id, end)?;
-                end_resets(tx, user.id)?;
-                tx.sessions().delete_of_user(user.id, None)?;
-                end_grants(tx, GrantsOf::User(user.id))?;
-                tx.api_tokens().delete_of_user(user.id)?;
+                // The link shows who acts.
+                tx.set_actor(actor::user(user.id));
+                let undone = json!({"email": [user.email, old], "undone": true});
+                let entry = AuditEntry::new(AuditAction::EmailChange, None);
+                note_account(tx, user.id, entry.with(undone))?;
+                end_access(tx, user.id)?;
                 // The person who changed the address may have chosen the password too.
-                tx.passwords().clear(user.id)?;
+                if tx.passwords().clear(user.id)? {
+                    let entry = AuditEntry::new(AuditAction::PasswordChange, None);
+                    note_account(tx, user.id, entry.with(json!({"removed": true})))?;
+                }
                 reset::queue(
                     tx,
                     &User {
@@ -105,11 +108,7 @@ impl Accounts {
                         ..user.clone()
                     },
                 )?;
-                tx.set_actor(actor::user(user.id));
-                let entry = AuditEntry::new(AuditAction::EmailChange, None);
-                note_account(tx, user.id, entry.with(json!({"undone": true})))?;
                 tx.record_event(Control::UserEdit { user: user.id });
-                tx.record_event(Control::Revoked { user: user.id });
                 Ok(())
             })
             .await?;

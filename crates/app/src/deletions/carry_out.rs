@@ -304,7 +304,7 @@ impl Deletions {
         self.core
             .transaction(NoCaller::Process, move |tx| {
                 tx.applications().lock(id)?;
-                Ok(end_grants(tx, GrantsOf::Application(id))?)
+                Ok(end_grants(tx, GrantsOf::Application(id)).map(drop)?)
             })
             .await?;
         let rooms = self

@@ -11,7 +11,7 @@ use eddyline_model::policy::{self, ApplicationAction, OrganizationAction};
 use eddyline_model::{ApplicationId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 use eddyline_wire::SetupApplication;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::end_grants;
 use super::keys::check_key;
@@ -306,6 +306,7 @@ impl OAuth {
     }
 
     /// Changes an application. Codes that are under way to a place it no longer has lead nowhere.
+    /// Doing it twice does nothing.
     ///
     /// # Errors
     ///
@@ -318,12 +319,15 @@ impl OAuth {
     ) -> Result<Application> {
         let changes = changes.checked()?;
         self.with_application(actor, id, Needs::Writing, move |tx, application| {
-            let before = (application.name.clone(), application.icon_url.clone());
+            let before = application.clone();
             changes.apply(application);
+            if *application == before {
+                return Ok(());
+            }
             tx.applications().update(application)?;
-            let changed = differences(&[("name", json!(before.0), json!(application.name))]);
+            let changed = application_differences(&before, application);
             note_application(tx, application, AuditAction::ApplicationChange, &changed)?;
-            if before == (application.name.clone(), application.icon_url.clone()) {
+            if (&before.name, &before.icon_url) == (&application.name, &application.icon_url) {
                 return Ok(());
             }
             sources::end_all(tx, application.id)
@@ -378,7 +382,7 @@ impl OAuth {
         // all nobody acts for it any more; then its sources go flow by flow, so that others write
         // meanwhile, however many there are.
         let end = |tx: &mut Tx<'_>, application: &mut Application| {
-            end_grants(tx, GrantsOf::Application(application.id))
+            end_grants(tx, GrantsOf::Application(application.id)).map(drop)
         };
         self.with_application(actor, id, Needs::Nothing, end)
             .await?;
@@ -453,6 +457,34 @@ enum Needs {
     Flow(RoomId),
     /// All flows where it has sources, held.
     Flows,
+}
+
+/// What a change made different about an application.
+fn application_differences(before: &Application, after: &Application) -> Value {
+    let uris = |of: &Application| of.redirect_uris.iter().map(RedirectUri::as_str).collect();
+    let page = |uri: &Option<PageUri>| json!(uri.as_ref().map(PageUri::as_str));
+    let pages = |name, before, after| (name, page(before), page(after));
+    differences(&[
+        ("name", json!(before.name), json!(after.name)),
+        ("redirect_uris", uris(before), uris(after)),
+        pages(
+            "configuration_uri",
+            &before.configuration_uri,
+            &after.configuration_uri,
+        ),
+        pages("setup_uri", &before.setup_uri, &after.setup_uri),
+        pages("icon_url", &before.icon_url, &after.icon_url),
+        (
+            "password_grant",
+            json!(before.password_grant),
+            json!(after.password_grant),
+        ),
+        (
+            "out_of_band",
+            json!(before.out_of_band),
+            json!(after.out_of_band),
+        ),
+    ])
 }
 
 /// Whether somebody may still register an application for an organization.

@@ -1,7 +1,7 @@
 //! What applications are allowed now, for the users who allowed it and for the administrators of
 //! their organizations, and ending it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::records::note_grant;
 use eddyline_model::applications::Application;
@@ -11,12 +11,13 @@ use eddyline_model::log::Control;
 use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::users::User;
-use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
+use eddyline_model::{ApplicationId, EventId, GrantId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{GrantsOf, Reader, Result as StoreResult, Tx};
 use serde_json::json;
 
 use crate::actor::Actor;
-use crate::{Error, OAuth, Result};
+use crate::core::transaction::TxResult;
+use crate::{Error, ErrorKind, OAuth, Result};
 
 /// An application that a user has allowed something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,16 +43,52 @@ pub struct AuthorizedByMember {
     pub authorized: Authorized,
 }
 
-/// Ends grants with all that came of them, and codes that would lead to more. Users are locked
+/// Ends grants with all that came of them, and codes that would lead to more. Records what ended,
+/// once for each user and application, and says whether there was something. Users are locked
 /// first, if at all.
-pub(crate) fn end_grants(tx: &mut Tx<'_>, whose: GrantsOf) -> StoreResult<()> {
-    tx.oauth_tokens().delete_codes(whose)?;
-    for Grant { id, user, .. } in tx.grants().list(whose)? {
+pub(crate) fn end_grants(tx: &mut Tx<'_>, whose: GrantsOf) -> StoreResult<bool> {
+    let now = tx.now();
+    let codes = tx.oauth_tokens().delete_codes(whose)?.into_iter();
+    let mut ended: BTreeSet<(UserId, ApplicationId)> = codes
+        .filter(|code| code.grant.is_none() && code.expires_at > now)
+        .map(|code| (code.user, code.application))
+        .collect();
+    for Grant {
+        id,
+        user,
+        application,
+        ..
+    } in tx.grants().list(whose)?
+    {
         if tx.grants().delete(id)? {
             tx.record_event(Control::GrantEnd { user, grant: id });
+            ended.insert((user, application));
         }
     }
-    Ok(())
+    for (user, application) in &ended {
+        note_grant(
+            tx,
+            *user,
+            *application,
+            AuditAction::GrantRevoke,
+            &json!({}),
+        )?;
+    }
+    Ok(!ended.is_empty())
+}
+
+/// Ends one grant with all that came of it, and records why. Ending it twice does nothing.
+pub(super) fn end_grant(
+    tx: &mut Tx<'_>,
+    (user, application, grant): (UserId, ApplicationId, GrantId),
+    reason: &str,
+) -> StoreResult<()> {
+    if !tx.grants().delete(grant)? {
+        return Ok(());
+    }
+    tx.record_event(Control::GrantEnd { user, grant });
+    let detail = json!({"reason": reason});
+    note_grant(tx, user, application, AuditAction::GrantRevoke, &detail)
 }
 
 /// What the organizations of applications are called.
@@ -93,6 +130,14 @@ impl Authorized {
         self.scopes = self.scopes.union(grant.scopes);
         self.since = self.since.min(grant.created_at);
         self.used_at = self.used_at.max(grant.used_at);
+    }
+}
+
+/// Ends all that a user has allowed an application.
+fn take_back(tx: &mut Tx<'_>, user: UserId, application: ApplicationId) -> TxResult<()> {
+    match end_grants(tx, GrantsOf::UserAt(user, application))? {
+        true => Ok(()),
+        false => Err(Error::not_found().into()),
     }
 }
 
@@ -168,21 +213,19 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::denied`] for flow tokens.
+    /// [`Error::not_found`] when the caller allows it nothing, [`Error::denied`] for flow tokens.
     pub async fn unauthorize(&self, actor: &Actor, application: ApplicationId) -> Result<()> {
         let user = actor.user()?.user.id;
-        let ((), event) = self
+        let ended = self
             .core
             .transaction_as(actor, move |tx, actor| {
                 tx.users().lock(user)?;
                 // It may be among those that end.
                 actor.lock_credential(tx)?;
-                let none = json!({});
-                note_grant(tx, user, application, AuditAction::GrantRevoke, &none)?;
-                Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
+                take_back(tx, user, application)
             })
-            .await?;
-        self.core.wait_until_end_applied(event).await
+            .await;
+        self.wait_for_end(ended).await
     }
 
     /// The same, for somebody of an organization that the caller administers. It ends what was
@@ -190,7 +233,8 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::not_found`] for a user outside the organization, [`Error::denied`].
+    /// [`Error::not_found`] for a user outside the organization, and for one who allows the
+    /// application nothing; [`Error::denied`].
     pub async fn unauthorize_member(
         &self,
         actor: &Actor,
@@ -198,7 +242,7 @@ impl OAuth {
         user: UserId,
         application: ApplicationId,
     ) -> Result<()> {
-        let ((), event) = self
+        let ended = self
             .core
             .transaction_as(actor, move |tx, actor| {
                 let role = actor.user()?.role_in(organization);
@@ -211,11 +255,22 @@ impl OAuth {
                 {
                     return Err(Error::not_found().into());
                 }
-                let none = json!({});
-                note_grant(tx, user, application, AuditAction::GrantRevoke, &none)?;
-                Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
+                take_back(tx, user, application)
             })
-            .await?;
-        self.core.wait_until_end_applied(event).await
+            .await;
+        self.wait_for_end(ended).await
+    }
+
+    /// Waits until every process knows what ended: now, or by another request a moment ago, which
+    /// still waits itself.
+    async fn wait_for_end(&self, ended: Result<((), Option<EventId>)>) -> Result<()> {
+        match ended {
+            Ok(((), event)) => self.core.wait_until_end_applied(event).await,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.core.wait_until_end_applied(None).await?;
+                Err(error)
+            }
+            Err(error) => Err(error),
+        }
     }
 }

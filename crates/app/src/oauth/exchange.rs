@@ -2,13 +2,13 @@
 
 use std::net::IpAddr;
 
+use super::authorized::end_grant;
 use super::records::note_grant;
 use eddyline_auth::oauth::{OAuthError, TokenRequest, check_code};
 use eddyline_auth::{Password, Secret};
 use eddyline_model::applications::Application;
 use eddyline_model::audit::{AuditAction, actor};
 use eddyline_model::grants::{Grant, Refresh};
-use eddyline_model::log::Control;
 use eddyline_model::scopes::Scopes;
 use eddyline_model::{ApplicationId, UserId, names};
 use eddyline_storage::{Abort, GrantsOf, Result as StoreResult, Tx};
@@ -150,12 +150,8 @@ impl OAuth {
                 .filter(|code| code.application == id)
                 .ok_or_else(unknown)?;
             if let Some(grant) = code.grant {
-                if tx.grants().delete(grant)? {
-                    tx.record_event(Control::GrantEnd {
-                        user: code.user,
-                        grant,
-                    });
-                }
+                let ended = (code.user, id, grant);
+                end_grant(tx, ended, "a used code was shown again")?;
                 let why = "the code was used before; what it gave has ended";
                 return Err(Abort::commit(OAuthError::InvalidGrant(why).into()));
             }
@@ -246,13 +242,8 @@ impl OAuth {
                     Err(rejected(OAuthError::InvalidGrant(why)))
                 }
                 Refresh::EndFamily => {
-                    tx.grants().delete(grant.id)?;
-                    let reason = json!({"reason": "a replaced refresh token was shown"});
-                    note_grant(tx, grant.user, id, AuditAction::GrantRevoke, &reason)?;
-                    tx.record_event(Control::GrantEnd {
-                        user: grant.user,
-                        grant: grant.id,
-                    });
+                    let ended = (grant.user, id, grant.id);
+                    end_grant(tx, ended, "a replaced refresh token was shown")?;
                     let why = "the refresh token was replaced, and its successor used; all tokens have ended";
                     Err(Abort::commit(OAuthError::InvalidGrant(why).into()))
                 }
@@ -296,8 +287,7 @@ fn begin(
         .iter()
         .take((others.len() + 1).saturating_sub(MAX_GRANTS))
     {
-        tx.grants().delete(*id)?;
-        tx.record_event(Control::GrantEnd { user, grant: *id });
+        end_grant(tx, (user, application, *id), "it made room for another one")?;
     }
     let now = tx.now();
     let grant = tx.grants().insert(application, user, scopes, now)?;

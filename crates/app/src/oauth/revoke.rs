@@ -1,11 +1,10 @@
 //! Ending tokens by those who hold them (RFC 7009).
 
-use super::records::note_grant;
+use super::authorized::end_grant;
 use eddyline_auth::Secret;
 use eddyline_auth::oauth::OAuthError;
-use eddyline_model::audit::{AuditAction, actor};
+use eddyline_model::audit::actor;
 use eddyline_model::log::Control;
-use serde_json::json;
 
 use super::AuthenticatedClient;
 use crate::core::transaction::NoCaller;
@@ -45,14 +44,7 @@ impl OAuth {
                 let user = grant.user;
                 tx.set_actor(actor::application(id));
                 if family {
-                    if tx.grants().delete(grant.id)? {
-                        let none = json!({});
-                        note_grant(tx, user, id, AuditAction::GrantRevoke, &none)?;
-                        tx.record_event(Control::GrantEnd {
-                            user,
-                            grant: grant.id,
-                        });
-                    }
+                    end_grant(tx, (user, id, grant.id), "the application ended it")?;
                 } else if tx.oauth_tokens().delete_access(&hash.0)? {
                     tx.record_event(Control::CredentialEnd {
                         user,

@@ -71,7 +71,7 @@ pub struct HeldItem {
 
 impl Operator {
     /// Sets how long messages are kept, or with `None` deletes the rule. Servers apply it
-    /// within the next hour.
+    /// within the next hour. Doing it twice does nothing.
     ///
     /// # Errors
     ///
@@ -84,6 +84,11 @@ impl Operator {
         self.core
             .transaction(NoCaller::Operator, move |tx| {
                 let scope = find_scope(tx, &name)?;
+                let rules = tx.retention().list_rules()?.0;
+                let rule = rules.into_iter().find(|(of, _)| *of == scope);
+                if rule.map(|(_, period)| period) == period {
+                    return Ok(());
+                }
                 match period {
                     Some(period) => tx.retention().upsert_rule(scope, period)?,
                     None => {
@@ -127,7 +132,7 @@ impl Operator {
     }
 
     /// Places a legal hold: what it covers is deleted neither by retention nor by an erasure. What
-    /// users themselves edit or delete is not kept.
+    /// users themselves edit or delete is not kept. Doing it twice does nothing.
     ///
     /// # Errors
     ///
@@ -137,6 +142,13 @@ impl Operator {
             .transaction(NoCaller::Operator, move |tx| {
                 let target = find_target(tx, &name)?;
                 let placed_at = tx.now();
+                let holds = tx.retention().list_holds()?;
+                if holds
+                    .iter()
+                    .any(|hold| hold.target == target && hold.reason == reason)
+                {
+                    return Ok(());
+                }
                 tx.retention().upsert_hold(&PlacedHold {
                     target,
                     reason: reason.clone(),

@@ -67,11 +67,11 @@ impl Operator {
                     .id;
                 tx.users().lock(user)?;
                 let all = tokens_of(tx, user)?;
-                let (hash, _) = all
+                let (hash, token) = all
                     .iter()
                     .find(|(_, token)| token.id == id)
                     .ok_or_else(Error::not_found)?;
-                Ok(end_token(tx, user, hash)?)
+                Ok(end_token(tx, user, (hash, token))?)
             })
             .await?;
         self.core.wait_until_applied(event).await;

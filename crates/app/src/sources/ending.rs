@@ -1,10 +1,12 @@
 //! What becomes of an application's sources when it changes or goes.
 
+use eddyline_model::audit::AuditAction;
 use eddyline_model::log::Control;
 use eddyline_model::{ApplicationId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::json;
 
+use super::note_source;
 use crate::action_message::action;
 
 /// Holds the flows in which an application has sources. To be called before the application is
@@ -44,6 +46,7 @@ pub(crate) fn remove_in(
         .sources()
         .list_of_application(application, room, i64::MAX)?
     {
+        note_source(tx, &source, AuditAction::SourceDelete, &json!({}))?;
         told.push(action(tx, room, by, "source-remove", &json!(source.name)));
     }
     tx.sources().delete_of_application(application, room, now)?;

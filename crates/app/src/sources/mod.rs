@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::audit::differences;
+use crate::audit::{differences, note_impartially};
 use crate::core::Core;
 use crate::rooms::Rooms;
 use eddyline_auth::Secret;
@@ -453,7 +453,7 @@ pub(crate) fn note_source(
     let entry = AuditEntry::new(action, Some(flow.organization)).on(target);
     let mut detail = detail.clone();
     detail["flow"] = json!(flow.id.0);
-    tx.audit().insert(&entry.with(detail))
+    note_impartially(tx, entry.with(detail))
 }
 
 fn insert(

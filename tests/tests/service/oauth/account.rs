@@ -285,7 +285,7 @@ async fn one_sees_and_takes_back_what_one_allowed(tenant: Tenant) {
     assert_eq!(page.text.matches("<h2>Robot</h2>").count(), 1);
     ben.post("/account/applications", &[("application", &id)])
         .await
-        .sent_on();
+        .says(404, "Page not found");
 }
 
 /// The number of the first application of an organization on a page.

@@ -172,8 +172,14 @@ impl Node {
                     self.cast.applications[*application].id.as_str(),
                 )];
                 let user = &self.cast.users[*user];
-                self.submits(user, "/account/applications", &fields, |_| Answer::Done)
-                    .await
+                let answer = self
+                    .submits(user, "/account/applications", &fields, |_| Answer::Done)
+                    .await;
+                match answer {
+                    // Nothing was left to take back.
+                    Answer::Refused(_) => Answer::Done,
+                    answer => answer,
+                }
             }
             Deed::Remove { application } => {
                 let path = format!(
