@@ -9,9 +9,8 @@ use std::cell::Cell;
 use std::future::Future;
 use std::net::IpAddr;
 
-use eddyline_auth::network_of;
 use eddyline_model::{OrganizationId, RoomId, UserId};
-use eddyline_storage::{ReadBudget, ReadBudgetKey};
+use eddyline_storage::{BudgetKey, TaskBudget};
 
 use crate::actor::{Actor, Caller};
 use crate::quota::{QuotaKey, QuotaKeys, QuotaSubject};
@@ -30,43 +29,47 @@ tokio::task_local! {
 }
 
 /// All strangers together.
-const STRANGERS: ReadBudgetKey = ReadBudgetKey::new(1, 0);
+const STRANGERS: BudgetKey = BudgetKey::new(1, 0);
 /// All users who belong to no organization, together: they are one group, as the members of an
 /// organization are.
-const OUTSIDERS: ReadBudgetKey = ReadBudgetKey::new(10, 0);
+const OUTSIDERS: BudgetKey = BudgetKey::new(10, 0);
 /// Streams that read the log, together.
-const REPLAYS: ReadBudgetKey = ReadBudgetKey::new(2, 0);
+const REPLAYS: BudgetKey = BudgetKey::new(2, 0);
 
-fn user(id: UserId) -> ReadBudgetKey {
-    ReadBudgetKey::new(3, id.0.unsigned_abs().into())
+/// What the store counts a quota key as.
+fn budget_key(key: QuotaKey) -> BudgetKey {
+    let number = |id: i64| u128::from(id.unsigned_abs());
+    match key {
+        QuotaKey::User(id) => BudgetKey::new(3, number(id.0)),
+        QuotaKey::Application(id) => BudgetKey::new(4, number(id.0)),
+        QuotaKey::Organization(id) => BudgetKey::new(5, number(id.0)),
+        QuotaKey::NetworkV4(network) => BudgetKey::new(6, network.into()),
+        QuotaKey::NetworkV6(network) => BudgetKey::new(7, network.into()),
+        QuotaKey::Outsiders => OUTSIDERS,
+        QuotaKey::Tokens(id) => BudgetKey::new(11, number(id.0)),
+    }
 }
 
-fn flow(room: RoomId) -> ReadBudgetKey {
-    ReadBudgetKey::new(4, room.0.unsigned_abs().into())
-}
-
-fn organization(id: OrganizationId) -> ReadBudgetKey {
-    ReadBudgetKey::new(5, id.0.unsigned_abs().into())
-}
-
-fn network(address: IpAddr) -> ReadBudgetKey {
-    match network_of(address) {
-        IpAddr::V4(address) => ReadBudgetKey::new(6, address.to_bits().into()),
-        IpAddr::V6(address) => ReadBudgetKey::new(7, address.to_bits()),
+/// The budget of these keys: that of a caller and its organization. All strangers are one group,
+/// from however many networks they come.
+pub(crate) fn budget(keys: QuotaKeys) -> TaskBudget {
+    let (group, line) = match keys.group() {
+        QuotaKey::NetworkV4(_) | QuotaKey::NetworkV6(_) => (STRANGERS, NETWORK_LINE),
+        organization => (budget_key(organization), CALLER_LINE),
+    };
+    TaskBudget {
+        caller: budget_key(keys.caller()),
+        group,
+        line,
     }
 }
 
 /// Runs what handles a request from this address. Its reads count for a stranger from there until
 /// it is known who asks.
 pub fn as_client<F: Future>(address: IpAddr, handling: F) -> impl Future<Output = F::Output> {
-    let handling = KEYS.scope(Cell::new(QuotaKey::network(address).into()), handling);
-    let handling = ADDRESS.scope(address, handling);
-    ReadBudget {
-        caller: network(address),
-        group: STRANGERS,
-        line: NETWORK_LINE,
-    }
-    .scope(handling)
+    let keys = QuotaKeys::from(QuotaKey::network(address));
+    let handling = KEYS.scope(Cell::new(keys), handling);
+    budget(keys).scope(ADDRESS.scope(address, handling))
 }
 
 /// The keys of the caller of the request that this task handles, as far as it is known, or else of
@@ -90,11 +93,11 @@ pub(crate) fn as_replay<F: Future>(
     // Counted apart from requests, so that a stream that catches up does not delay its caller's
     // requests.
     let caller = match (caller, flow) {
-        (Some(user), _) => ReadBudgetKey::new(8, user.0.unsigned_abs().into()),
-        (None, Some(room)) => ReadBudgetKey::new(9, room.0.unsigned_abs().into()),
+        (Some(user), _) => BudgetKey::new(8, user.0.unsigned_abs().into()),
+        (None, Some(room)) => BudgetKey::new(9, room.0.unsigned_abs().into()),
         (None, None) => REPLAYS,
     };
-    ReadBudget {
+    TaskBudget {
         caller,
         group: REPLAYS,
         line: usize::MAX,
@@ -104,56 +107,36 @@ pub(crate) fn as_replay<F: Future>(
 
 /// The caller of the request that this task handles, as far as it is known; or else the background.
 #[must_use]
-pub fn current_caller() -> ReadBudgetKey {
-    ReadBudget::current().caller
+pub fn current_caller() -> BudgetKey {
+    TaskBudget::current().caller
 }
 
 /// Counts the further use of this request for its caller, and its reads for the organization of the
 /// caller until another one is named.
 pub(crate) fn charge(actor: &Actor) {
-    match actor {
-        Actor::User { caller, .. } => charge_user(caller),
-        Actor::FlowToken {
-            room,
-            quota_subject,
-            ..
-        } => {
-            charge_both(flow(*room), flow(*room), quota_subject.quota_keys());
-        }
-    }
+    charge_keys(actor.quota_keys());
 }
 
 /// The same for a user, whichever way the user has shown who it is.
 pub(crate) fn charge_user(caller: &Caller) {
-    let quota_subject = caller.quota_subject();
-    let group = quota_subject.organization.map_or(OUTSIDERS, organization);
-    charge_both(user(caller.user.id), group, quota_subject.quota_keys());
+    charge_keys(caller.quota_subject().quota_keys());
 }
 
 /// The same for an identity provider, which is its organization.
 pub(crate) fn charge_provider(id: OrganizationId) {
-    charge_both(
-        organization(id),
-        organization(id),
-        QuotaSubject::organization(id).quota_keys(),
-    );
+    charge_keys(QuotaSubject::organization(id).quota_keys());
 }
 
 /// Counts the further reads of this request for the organization that it asks about. What else it
 /// uses counts for the caller's own: see [`QuotaSubject`].
 pub(crate) fn charge_reads_to(id: OrganizationId) {
-    ReadBudget::charge_group(organization(id));
+    TaskBudget::charge_group(budget_key(QuotaKey::Organization(id)));
 }
 
 /// Charges reads and all else, so that no way of finding out who asks leaves one of them to a
 /// stranger.
-fn charge_both(caller: ReadBudgetKey, group: ReadBudgetKey, keys: QuotaKeys) {
-    ReadBudget {
-        caller,
-        group,
-        line: CALLER_LINE,
-    }
-    .charge();
+fn charge_keys(keys: QuotaKeys) {
+    budget(keys).charge();
     // Outside requests nothing is counted.
     let _ = KEYS.try_with(|current| current.set(keys));
 }
@@ -191,10 +174,10 @@ mod tests {
         }
     }
 
-    async fn budget_of(actor: &Actor) -> ReadBudget {
+    async fn budget_of(actor: &Actor) -> TaskBudget {
         let charging = async {
             charge(actor);
-            ReadBudget::current()
+            TaskBudget::current()
         };
         as_client(HERE, charging).await
     }

@@ -114,7 +114,7 @@ pub use eddyline_auth::{
 pub use eddyline_model::audit::{AuditAction, AuditFilter, AuditRange};
 pub use eddyline_model::mail::MailRate;
 pub use eddyline_outbound::Config as OutboundConfig;
-pub use eddyline_storage::ReadBudgetKey;
+pub use eddyline_storage::BudgetKey;
 pub use error::{Error, ErrorKind, FieldErrors, IntegrationFailed, Result};
 pub use files::{Download, FileContent, Files, NewAttachment, Upload, Uploaded};
 pub use flow_page::{FlowPage, FlowPageQuery, FlowPlace, PagePerson};

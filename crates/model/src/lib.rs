@@ -30,6 +30,7 @@ pub mod reading;
 pub mod retention;
 pub mod scopes;
 pub mod search;
+pub mod shares;
 pub mod sources;
 pub mod tags;
 pub mod threads;

@@ -1,16 +1,18 @@
-//! Whom reads count for. The store does not know what callers are: it is given opaque accounts.
+//! Whom reads and writes count for. The store does not know what callers are: it is given opaque
+//! accounts.
 
 use std::cell::Cell;
 use std::future::Future;
 
-/// Somebody whom reads count for: a caller, or a group of callers. Equal accounts share one budget.
+/// Somebody whom reads and writes count for: a caller, or a group of callers. Equal accounts share
+/// one budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ReadBudgetKey {
+pub struct BudgetKey {
     kind: u8,
     id: u128,
 }
 
-impl ReadBudgetKey {
+impl BudgetKey {
     /// Whatever runs outside requests.
     const BACKGROUND: Self = Self { kind: 0, id: 0 };
     /// Looks into the log for all who ask at the same time.
@@ -23,23 +25,23 @@ impl ReadBudgetKey {
     }
 }
 
-/// The caller and the group whom reads count for.
+/// The caller and the group whom reads and writes count for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadBudget {
+pub struct TaskBudget {
     /// The caller.
-    pub caller: ReadBudgetKey,
+    pub caller: BudgetKey,
     /// The group of the caller.
-    pub group: ReadBudgetKey,
+    pub group: BudgetKey,
     /// The most reads of the caller that wait.
     pub line: usize,
 }
 
-impl ReadBudget {
+impl TaskBudget {
     /// The budget of whatever runs outside requests: it may take longer, and its waiting line has
     /// no bound.
     pub const BACKGROUND: Self = Self {
-        caller: ReadBudgetKey::BACKGROUND,
-        group: ReadBudgetKey::BACKGROUND,
+        caller: BudgetKey::BACKGROUND,
+        group: BudgetKey::BACKGROUND,
         line: usize::MAX,
     };
 
@@ -49,19 +51,19 @@ impl ReadBudget {
         CURRENT.try_with(Cell::get).unwrap_or(Self::BACKGROUND)
     }
 
-    /// Runs a future whose reads count for this budget, until it charges another account.
+    /// Runs a future whose reads and writes count for this budget, until it charges another account.
     pub fn scope<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
         CURRENT.scope(Cell::new(self), future)
     }
 
-    /// Counts the further reads of this task for another caller and its group. Outside a scope it
+    /// Counts the further reads and writes of this task for another caller and its group. Outside a scope it
     /// does nothing.
     pub fn charge(self) {
         let _ = CURRENT.try_with(|current| current.set(self));
     }
 
-    /// Counts the further reads of this task for another group. Outside a scope it does nothing.
-    pub fn charge_group(group: ReadBudgetKey) {
+    /// Counts the further reads and writes of this task for another group. Outside a scope it does nothing.
+    pub fn charge_group(group: BudgetKey) {
         let _ = CURRENT.try_with(|current| {
             current.set(Self {
                 group,
@@ -72,5 +74,5 @@ impl ReadBudget {
 }
 
 tokio::task_local! {
-    static CURRENT: Cell<ReadBudget>;
+    static CURRENT: Cell<TaskBudget>;
 }

@@ -104,15 +104,17 @@ mod store;
 mod suspended;
 mod threads;
 mod transaction;
+mod turns;
 mod users;
 mod work;
+mod write_queue;
 mod writer;
 
 pub use api_tokens::ApiToken;
 pub use append::AppendOutcome;
 pub use audit_exports::AuditExport;
 pub use avatars::AvatarOf;
-pub use budget::{ReadBudget, ReadBudgetKey};
+pub use budget::{BudgetKey, TaskBudget};
 pub use change_notifier::ChangeNotifier;
 pub use clock::Clock;
 pub use credential_epoch::CredentialEpoch;

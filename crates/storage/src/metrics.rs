@@ -88,8 +88,8 @@ impl StoreMetrics {
         self.waiting.inc();
     }
 
-    pub(crate) fn note_taken(&self) {
-        self.waiting.dec();
+    pub(crate) fn note_taken(&self, jobs: usize) {
+        self.waiting.dec_by(i64::try_from(jobs).unwrap_or(i64::MAX));
     }
 
     #[expect(clippy::cast_precision_loss, reason = "batches are small")]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::budget::{ReadBudget, ReadBudgetKey};
+use crate::budget::{BudgetKey, TaskBudget};
 use crate::fair::{FairSemaphore, FairnessKey, LineFull, Permit, PermitLimits, Share};
 use crate::{Error, Result};
 
@@ -12,7 +12,7 @@ const BACKGROUND_TIME: Duration = Duration::from_secs(30);
 /// The permits to read, and how long a read may take. Clones share the permits.
 #[derive(Clone, Debug)]
 pub(crate) struct Readers {
-    semaphore: FairSemaphore<ReadBudgetKey>,
+    semaphore: FairSemaphore<BudgetKey>,
     time: Duration,
 }
 
@@ -43,7 +43,7 @@ impl Readers {
     /// # Errors
     ///
     /// [`Error::TooManyReads`] when the line of the budget is full.
-    pub(crate) async fn acquire(&self, budget: ReadBudget) -> Result<Permit<ReadBudgetKey>> {
+    pub(crate) async fn acquire(&self, budget: TaskBudget) -> Result<Permit<BudgetKey>> {
         let key = FairnessKey {
             caller: budget.caller,
             group: budget.group,
@@ -65,8 +65,8 @@ impl Readers {
     }
 
     /// How long a read of a budget may take.
-    pub(crate) fn time(&self, budget: ReadBudget) -> Duration {
-        if budget == ReadBudget::BACKGROUND {
+    pub(crate) fn time(&self, budget: TaskBudget) -> Duration {
+        if budget == TaskBudget::BACKGROUND {
             BACKGROUND_TIME
         } else {
             self.time

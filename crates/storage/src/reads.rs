@@ -9,7 +9,7 @@ use eddyline_model::RoomId;
 use eddyline_model::messages::MessageQuery;
 use tracing::Instrument as _;
 
-use crate::budget::ReadBudget;
+use crate::budget::TaskBudget;
 use crate::connect::Connections;
 #[cfg(feature = "postgres")]
 use crate::connect::cancel::Backend;
@@ -23,7 +23,7 @@ use crate::{Error, Result};
 impl Store {
     /// Reads. The closure runs where it may block, and should ask all it needs.
     ///
-    /// The read counts for the budget of the task ([`ReadBudget::current`]) and waits for a permit
+    /// The read counts for the budget of the task ([`TaskBudget::current`]) and waits for a permit
     /// of it. A statement that is under way when the deadline passes, or when this future is
     /// dropped, is interrupted. A future that is dropped while it waits for a permit leaves the
     /// line.
@@ -46,7 +46,7 @@ impl Store {
         R: Send + 'static,
         F: FnOnce(&mut Reader<'_>) -> Result<R> + Send + 'static,
     {
-        let budget = ReadBudget::current();
+        let budget = TaskBudget::current();
         let permit = self.readers().acquire(budget).await?;
         let read = self.begin_read(self.readers().time(budget));
         let _abandoned = read.deadline.abandon_on_drop(

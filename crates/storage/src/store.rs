@@ -1,7 +1,6 @@
 //! The handle by which everything else reaches the data.
 
 use std::convert::Infallible;
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use prometheus_client::registry::Registry;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tracing::Instrument as _;
 
+use crate::budget::TaskBudget;
 use crate::clock::{self, Clock};
 use crate::commit::Committer;
 use crate::connect::migrate::Upgrade;
@@ -24,7 +24,8 @@ use crate::news::News;
 use crate::readers::Readers;
 use crate::transaction::{Abort, Tx};
 use crate::work::Closure;
-use crate::writer::{Job, PostResult, Writer};
+use crate::write_queue::{Job, WriteQueue, closed};
+use crate::writer::{PostResult, Writer};
 use crate::{Error, Result};
 
 /// How many batches wait to be looked at by the feed; those beyond it are read from the log.
@@ -35,8 +36,10 @@ const HINTS: usize = 64;
 pub struct Options {
     /// How many requests may read at once, each on a connection of its own.
     pub readers: u32,
-    /// How many writes may wait; more are refused with [`Error::Busy`].
-    pub queue: usize,
+    /// How many rows may wait to be written, where a write that is no post counts as 64; more are
+    /// refused with [`Error::Busy`]. A caller and a group of callers have shares of it, beyond which
+    /// they are refused with [`Error::TooManyWrites`].
+    pub queue: u64,
     /// How long a read of a request may take; then its statement is interrupted.
     pub read_time: Duration,
     /// Whether tables of an older version are upgraded; else they are refused with
@@ -65,7 +68,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             readers: 8,
-            queue: 4096,
+            queue: 65_536,
             read_time: Duration::from_secs(5),
             upgrade: true,
             upgrade_time: Duration::from_secs(30),
@@ -94,7 +97,7 @@ struct StoreInner {
     pool: Connections,
     readers: Readers,
     news: News,
-    jobs: SyncSender<Job>,
+    queue: Arc<WriteQueue>,
     writer: Mutex<Option<JoinHandle<()>>>,
     committed: Mutex<Option<mpsc::Receiver<Vec<LogItem>>>>,
     clock: Clock,
@@ -144,7 +147,7 @@ impl Store {
         } else {
             options.readers
         };
-        let (jobs, queue) = sync_channel(options.queue);
+        let queue = Arc::new(WriteQueue::new(options.queue));
         let (committed, receiver) = mpsc::channel(HINTS);
         let (clock, live) = (options.clock.clone(), Arc::new(LiveNotices::default()));
         let refused = Arc::new(Notify::new());
@@ -164,9 +167,10 @@ impl Store {
             credential_epoch.clone(),
             metrics.clone(),
         );
+        let jobs = queue.clone();
         let thread = std::thread::Builder::new()
             .name("writer".into())
-            .spawn(move || writer.run(&queue))
+            .spawn(move || writer.run(&jobs))
             .map_err(|error| Error::Unavailable(error.to_string()))?;
         Ok(Self {
             inner: Arc::new(StoreInner {
@@ -174,7 +178,7 @@ impl Store {
                 location,
                 pool,
                 readers: Readers::new(readers as usize, options.read_time),
-                jobs,
+                queue,
                 writer: Mutex::new(Some(thread)),
                 committed: Mutex::new(Some(receiver)),
                 clock: options.clock,
@@ -256,14 +260,15 @@ impl Store {
         answer.await.map_err(|_| closed())?
     }
 
-    /// Writes, in a transaction of its own; the answer comes after the commit, with the position of
+    /// Writes, in a transaction of its own, which waits for its turn among those of the budget of the
+    /// task ([`TaskBudget::current`]) and of others; the answer comes after the commit, with the position of
     /// the last log entry the closure told. The closure is called again when the transaction met
     /// another and nothing of it was kept.
     ///
     /// # Errors
     ///
-    /// What the closure answers (then nothing was written), [`Error::Busy`],
-    /// [`Error::Unavailable`], [`Error::DiskFull`].
+    /// What the closure answers (then nothing was written), [`Error::TooManyWrites`],
+    /// [`Error::Busy`], [`Error::Unavailable`], [`Error::DiskFull`].
     pub async fn write<R, F>(&self, mut work: F) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
@@ -307,7 +312,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`], [`Error::Unavailable`], [`Error::DiskFull`].
+    /// [`Error::TooManyWrites`], [`Error::Busy`], [`Error::Unavailable`], [`Error::DiskFull`].
     pub async fn post(&self, draft: Draft) -> Result<PostResult> {
         let (reply, answer) = oneshot::channel();
         self.send(Job::Post(Box::new(draft), reply))?;
@@ -315,16 +320,12 @@ impl Store {
         answer.instrument(span).await.map_err(|_| closed())?
     }
 
+    /// Puts a job into the queue, where it counts for the budget of the task.
     fn send(&self, job: Job) -> Result<()> {
         // Before the writer may take it.
         self.inner.metrics.note_waiting();
-        self.inner.jobs.try_send(job).map_err(|error| {
-            self.inner.metrics.note_taken();
-            match error {
-                TrySendError::Full(_) => Error::Busy,
-                TrySendError::Disconnected(_) => closed(),
-            }
-        })
+        let sent = self.inner.queue.push(job, TaskBudget::current());
+        sent.inspect_err(|_| self.inner.metrics.note_taken(1))
     }
 
     /// Whether writes are still taken: not after [`Store::close`], nor when the writer has ended by
@@ -337,18 +338,14 @@ impl Store {
 
     /// Finishes the writes that wait and ends the writer. Reads still work.
     pub async fn close(&self) {
-        let jobs = self.inner.jobs.clone();
+        self.inner.queue.close();
         let writer = self
             .inner
             .writer
             .lock()
             .ok()
             .and_then(|mut writer| writer.take());
-        let ended = tokio::task::spawn_blocking(move || {
-            // The queue may be full; the writer ends by itself when it is gone already.
-            let _ = jobs.send(Job::Close);
-            writer.map(JoinHandle::join)
-        });
+        let ended = tokio::task::spawn_blocking(move || writer.map(JoinHandle::join));
         if let Ok(Some(Err(_))) = ended.await {
             tracing::error!("the writer ended in a panic");
         }
@@ -372,6 +369,8 @@ impl Store {
     }
 }
 
-fn closed() -> Error {
-    Error::Unavailable("the store is closed".into())
+impl Drop for StoreInner {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
 }

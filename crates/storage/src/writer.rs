@@ -2,13 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-use eddyline_model::RoomId;
 use eddyline_model::log::{EventId, LogBody, LogItem};
 use eddyline_model::messages::Draft;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::append::AppendOutcome;
 use crate::backlog::Backlog;
@@ -18,10 +16,9 @@ use crate::credential_epoch::CredentialEpoch;
 use crate::metrics::StoreMetrics;
 use crate::transaction::Rollback;
 use crate::work::Work;
+use crate::write_queue::{Next, PostReply, Waited, WriteQueue};
 use crate::{Error, Result};
 
-/// The most posts in one transaction.
-const BATCH: usize = 256;
 /// Other processes are woken at most this often.
 const BELL_PAUSE: Duration = Duration::from_millis(4);
 /// How long the writer keeps at it on SQLite before it lets others write, and for how long it does.
@@ -41,12 +38,13 @@ pub struct PostResult {
     pub event: Option<EventId>,
 }
 
-pub(crate) enum Job {
-    Post(Box<Draft>, oneshot::Sender<Result<PostResult>>),
-    Run(Box<dyn Work>),
-    /// Makes everything in a room found by its words.
-    Index(RoomId, oneshot::Sender<Result<()>>),
-    Close,
+/// Answers those who wait for a writer that has ended, maybe by a mistake of ours.
+struct AbandonedOnDrop<'a>(&'a WriteQueue);
+
+impl Drop for AbandonedOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
 }
 
 pub(crate) struct Writer {
@@ -88,41 +86,14 @@ impl Writer {
         }
     }
 
-    /// Works until the last job: until [`Job::Close`], or until nobody can send another.
-    pub(crate) fn run(mut self, jobs: &Receiver<Job>) {
-        let mut held = None;
+    /// Works until the queue is closed and nothing waits in it.
+    pub(crate) fn run(mut self, queue: &WriteQueue) {
+        let _abandoned = AbandonedOnDrop(queue);
         loop {
-            let job = match held.take() {
-                Some(job) => job,
-                None => match self.next(jobs) {
-                    Some(job) => self.taken(job),
-                    None => break,
-                },
-            };
             self.let_others_write();
-            match job {
-                Job::Close => break,
-                Job::Run(work) => self.run_work(work),
-                Job::Index(room, reply) => {
-                    self.backlog.add_room(room.0);
-                    let _ = reply.send(self.index());
-                }
-                Job::Post(draft, reply) => {
-                    let (mut drafts, mut replies) = (vec![*draft], vec![reply]);
-                    while drafts.len() < BATCH {
-                        match jobs.try_recv() {
-                            Ok(Job::Post(draft, reply)) => {
-                                self.metrics.note_taken();
-                                drafts.push(*draft);
-                                replies.push(reply);
-                            }
-                            Ok(other) => {
-                                held = Some(self.taken(other));
-                                break;
-                            }
-                            Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
-                        }
-                    }
+            match queue.take() {
+                Some(Next::Posts(drafts, replies)) => {
+                    self.metrics.note_taken(drafts.len());
                     self.post(drafts, replies);
                     if self.backlog.is_large()
                         && self
@@ -132,17 +103,25 @@ impl Writer {
                         self.index_later();
                     }
                 }
+                Some(Next::Run(work, key)) => {
+                    self.metrics.note_taken(1);
+                    let began = Instant::now();
+                    self.run_work(work);
+                    queue.charge(key, began.elapsed());
+                }
+                Some(Next::Index(room, reply)) => {
+                    self.metrics.note_taken(1);
+                    self.backlog.add_room(room.0);
+                    let _ = reply.send(self.index());
+                }
+                None if self.wait(queue) => {
+                    // While it waited, the lock was free.
+                    self.last_pause = Instant::now();
+                }
+                None => break,
             }
         }
         self.farewell();
-    }
-
-    /// Counts a job that waits no longer. The last one was not counted.
-    fn taken(&self, job: Job) -> Job {
-        if !matches!(job, Job::Close) {
-            self.metrics.note_taken();
-        }
-        job
     }
 
     /// On SQLite, leaves the lock free for a moment now and then: between the commits of a busy
@@ -160,41 +139,26 @@ impl Writer {
         }
     }
 
-    fn next(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
-        if self.bell_due {
-            match jobs.recv_timeout(BELL_PAUSE) {
-                Ok(job) => return Some(job),
-                Err(RecvTimeoutError::Timeout) => self.ring(),
-                Err(RecvTimeoutError::Disconnected) => return None,
-            }
-        }
-        match jobs.try_recv() {
-            Ok(job) => Some(job),
-            Err(TryRecvError::Disconnected) => None,
-            Err(TryRecvError::Empty) => {
-                let job = self.wait(jobs);
-                // While it waited, the lock was free.
-                self.last_pause = Instant::now();
-                job
-            }
-        }
-    }
-
-    /// Waits for a job, and uses the time for words that wait.
-    fn wait(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
-        while !self.backlog.is_empty() {
-            let pause = if self.index_failed.is_some() {
-                INDEX_RETRY
+    /// Waits for a job, and uses the time to wake other processes, and for words that wait. `false`
+    /// when none will come.
+    fn wait(&mut self, queue: &WriteQueue) -> bool {
+        loop {
+            let pause = if self.bell_due {
+                Some(BELL_PAUSE)
+            } else if self.backlog.is_empty() {
+                None
+            } else if self.index_failed.is_some() {
+                Some(INDEX_RETRY)
             } else {
-                INDEX_PAUSE
+                Some(INDEX_PAUSE)
             };
-            match jobs.recv_timeout(pause) {
-                Ok(job) => return Some(job),
-                Err(RecvTimeoutError::Timeout) => self.index_later(),
-                Err(RecvTimeoutError::Disconnected) => return None,
+            match queue.wait(pause) {
+                Waited::Ready => return true,
+                Waited::Closed => return false,
+                Waited::TimedOut if self.bell_due => self.ring(),
+                Waited::TimedOut => self.index_later(),
             }
         }
-        jobs.recv().ok()
     }
 
     /// Puts the words that wait into the index.
@@ -222,7 +186,7 @@ impl Writer {
         }
     }
 
-    fn post(&mut self, mut drafts: Vec<Draft>, replies: Vec<oneshot::Sender<Result<PostResult>>>) {
+    fn post(&mut self, mut drafts: Vec<Draft>, replies: Vec<PostReply>) {
         let credential_epoch = self.credential_epoch.clone();
         // Until the commit is answered, so that a request that ends a credential can wait for it.
         let entered = credential_epoch.enter();

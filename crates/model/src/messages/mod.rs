@@ -4,6 +4,7 @@ mod cursor;
 mod last;
 mod notice;
 mod query;
+mod rows;
 mod thread;
 
 use std::borrow::Cow;

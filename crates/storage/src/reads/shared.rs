@@ -6,7 +6,7 @@ use eddyline_model::RoomId;
 use eddyline_model::log::Seq;
 use tokio::sync::oneshot;
 
-use crate::budget::{ReadBudget, ReadBudgetKey};
+use crate::budget::{BudgetKey, TaskBudget};
 use crate::fair::Permit;
 use crate::news::{Admission, Questions};
 use crate::reader::Reader;
@@ -15,9 +15,9 @@ use crate::{Error, Result};
 
 /// The budget of the shared reads. They count for no caller: one question costs a look into an
 /// index.
-const SHARED: ReadBudget = ReadBudget {
-    caller: ReadBudgetKey::NEWS,
-    group: ReadBudgetKey::NEWS,
+const SHARED: TaskBudget = TaskBudget {
+    caller: BudgetKey::NEWS,
+    group: BudgetKey::NEWS,
     line: usize::MAX,
 };
 
@@ -47,7 +47,7 @@ impl Answering {
 
     /// Answers, on a thread of its own. It goes on for others when the request that began it has
     /// its answer.
-    fn start(self, permit: Permit<ReadBudgetKey>) {
+    fn start(self, permit: Permit<BudgetKey>) {
         tokio::task::spawn_blocking(move || {
             let rest = self.run();
             drop(permit);

@@ -12,16 +12,16 @@ use tokio::sync::mpsc as tokio_mpsc;
 
 use crate::reader::{Inner, Reader};
 use crate::store::{Options, Store};
-use crate::{Error, ReadBudget, ReadBudgetKey, Result};
+use crate::{BudgetKey, Error, Result, TaskBudget};
 
-const ANN: ReadBudget = ReadBudget {
-    caller: ReadBudgetKey::new(9, 1),
-    group: ReadBudgetKey::new(8, 1),
+const ANN: TaskBudget = TaskBudget {
+    caller: BudgetKey::new(9, 1),
+    group: BudgetKey::new(8, 1),
     line: LINE,
 };
-const BEN: ReadBudget = ReadBudget {
-    caller: ReadBudgetKey::new(9, 2),
-    group: ReadBudgetKey::new(8, 2),
+const BEN: TaskBudget = TaskBudget {
+    caller: BudgetKey::new(9, 2),
+    group: BudgetKey::new(8, 2),
     line: LINE,
 };
 const LINE: usize = 10;
@@ -67,7 +67,7 @@ fn endless(reader: &mut Reader<'_>) -> Result<()> {
 /// Begins a read that ends when the sender is dropped.
 async fn hold(
     store: &Store,
-    budget: ReadBudget,
+    budget: TaskBudget,
 ) -> (mpsc::Sender<()>, tokio::task::JoinHandle<Result<()>>) {
     let (release, held) = mpsc::channel::<()>();
     let (begun, mut begins) = tokio_mpsc::unbounded_channel();

@@ -240,7 +240,7 @@ impl Lossy {
 
     /// A store that reaches its database through the proxy.
     fn open(&self) -> Store {
-        open_at(&self.url, 4096)
+        open_at(&self.url, 65_536)
     }
 
     fn loses(&self, how: u8) {

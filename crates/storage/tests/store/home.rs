@@ -74,17 +74,17 @@ pub(crate) fn postgres_in_german() -> Option<Home> {
 
 impl Home {
     pub(crate) fn open(&self) -> Store {
-        self.open_with(4096)
+        self.open_with(65_536)
     }
 
-    /// A store whose queue holds that many writes.
-    pub(crate) fn open_with(&self, queue: usize) -> Store {
+    /// A store whose queue holds that many rows.
+    pub(crate) fn open_with(&self, queue: u64) -> Store {
         open_at(&self.url, queue)
     }
 }
 
 /// A store whose clock goes on by a millisecond whenever it is looked at.
-pub(crate) fn open_at(url: &str, queue: usize) -> Store {
+pub(crate) fn open_at(url: &str, queue: u64) -> Store {
     let now = AtomicI64::new(1_700_000_000_000);
     let clock = Arc::new(move || Timestamp(now.fetch_add(1, Ordering::Relaxed)));
     Store::open_with(

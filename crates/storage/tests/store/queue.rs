@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{MessageId, Seq};
-use eddyline_storage::{Error, Store};
+use eddyline_storage::{BudgetKey, Error, Store, TaskBudget};
 use tokio::sync::oneshot;
 
 use crate::home::{Home, on_every_database};
@@ -13,6 +13,10 @@ use crate::world::{World, added, chat};
 
 on_every_database!(
     more_writes_than_the_queue_holds_are_refused,
+    organizations_take_turns_whatever_waits_of_another,
+    callers_of_an_organization_take_turns,
+    long_posts_count_for_more_turns,
+    posts_of_a_caller_keep_their_order,
     closing_finishes_what_waits,
     a_closed_store_can_still_be_read,
     a_write_that_panics_is_rolled_back_and_the_next_succeeds,
@@ -59,20 +63,110 @@ pub(crate) fn begin(
     }
 }
 
-async fn more_writes_than_the_queue_holds_are_refused(home: Arc<Home>) {
-    let world = World::in_store(home.open_with(2)).await;
-    let (release, job) = hold(&world).await;
-    let say = |text: &str| begin(&world.store, chat(world.main, world.ann, text));
-    let (one, two, three) = (say("one"), say("two"), say("three"));
-    assert!(matches!(three.await, Err(Error::Busy)));
-    assert!(matches!(
-        world.store.write(|_| Ok(())).await,
-        Err(Error::Busy)
-    ));
+/// The budget of a caller of an organization, by their numbers.
+fn budget(caller: u128, organization: u128) -> TaskBudget {
+    TaskBudget {
+        caller: BudgetKey::new(3, caller),
+        group: BudgetKey::new(5, organization),
+        line: usize::MAX,
+    }
+}
+
+/// Posts of several budgets, all of which wait before the first is served: who they were of, in the
+/// order in which they were committed.
+async fn order_of(world: &World, posts: Vec<(TaskBudget, char, Draft)>) -> String {
+    let (release, job) = hold(world).await;
+    let mut waiting = Vec::new();
+    for (budget, of, draft) in posts {
+        let post = budget.scope(async { begin(&world.store, draft) }).await;
+        waiting.push((of, post));
+    }
     release.send(()).expect("the writer waits");
     job.await.expect("the write ends");
-    let ids = [one.await, two.await].map(|posted| added(posted.expect("posted")).message.id.0);
-    assert_eq!(ids, [1, 2]);
+    let mut committed = Vec::new();
+    for (of, post) in waiting {
+        let event = post.await.expect("posted").event.expect("a log entry");
+        committed.push((event.seq, of));
+    }
+    committed.sort_unstable();
+    committed.into_iter().map(|(_, of)| of).collect()
+}
+
+async fn organizations_take_turns_whatever_waits_of_another(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let of = |budget, name| (budget, name, chat(world.main, world.ann, "hello"));
+    let mut posts: Vec<_> = (0..600).map(|n| of(budget(n % 5, 1), 'a')).collect();
+    posts.extend([of(budget(9, 2), 'b'), of(budget(9, 2), 'b')]);
+    let order = order_of(&world, posts).await;
+    assert_eq!(
+        order[..5],
+        *"ababa",
+        "600 of another organization waited before"
+    );
+    assert_eq!(order.len(), 602);
+}
+
+async fn callers_of_an_organization_take_turns(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let of = |caller, name| {
+        (
+            budget(caller, 1),
+            name,
+            chat(world.main, world.ann, "hello"),
+        )
+    };
+    let mut posts: Vec<_> = (0..300).map(|_| of(1, 'a')).collect();
+    posts.extend([of(2, 'b'), of(3, 'c'), of(2, 'b')]);
+    let order = order_of(&world, posts).await;
+    assert_eq!(order[..6], *"abcaba");
+}
+
+async fn long_posts_count_for_more_turns(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let of = |caller, name, draft| (budget(caller, caller), name, draft);
+    let long = || chat(world.main, world.ann, &"x".repeat(8_000));
+    let short = || chat(world.main, world.bob, "hello");
+    let short_ones = usize::try_from(long().rows() / short().rows()).expect("a small number");
+    let mut posts: Vec<_> = (0..2).map(|_| of(1, 'a', long())).collect();
+    posts.extend((0..3 * short_ones).map(|_| of(2, 'b', short())));
+    let order = order_of(&world, posts).await;
+    assert!(short_ones > 5, "{short_ones}");
+    assert_eq!(order.find('b'), Some(1));
+    assert!((short_ones + 1..=short_ones + 2).contains(&order.rfind('a').expect("two")));
+}
+
+async fn posts_of_a_caller_keep_their_order(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let names: Vec<char> = ('a'..='z').collect();
+    let posts = names.iter().enumerate().map(|(n, name)| {
+        let length = if n % 3 == 0 { 4096 } else { 1 };
+        let text = "x".repeat(length);
+        (budget(1, 1), *name, chat(world.main, world.ann, &text))
+    });
+    let order = order_of(&world, posts.collect()).await;
+    assert_eq!(order, names.iter().collect::<String>());
+}
+
+async fn more_writes_than_the_queue_holds_are_refused(home: Arc<Home>) {
+    // Twelve rows: three short posts, two of one organization.
+    let world = World::in_store(home.open_with(12)).await;
+    let (release, job) = hold(&world).await;
+    let mut waiting = Vec::new();
+    for (of, text) in [(1, "one"), (2, "two")] {
+        let draft = chat(world.main, world.ann, text);
+        let post = async { begin(&world.store, draft) };
+        waiting.push(budget(of, of).scope(post).await);
+    }
+    let of_first = async { world.store.post(chat(world.main, world.ann, "x")).await };
+    let refused = budget(1, 1).scope(of_first).await;
+    assert!(matches!(refused, Err(Error::TooManyWrites)), "{refused:?}");
+    let write = world.store.write(|_| Ok(()));
+    assert!(matches!(write.await, Err(Error::Busy)));
+    release.send(()).expect("the writer waits");
+    job.await.expect("the write ends");
+    for (id, post) in (1..).zip(waiting) {
+        assert_eq!(added(post.await.expect("posted")).message.id.0, id);
+    }
     world.say(chat(world.main, world.ann, "three")).await;
 }
 

@@ -200,7 +200,7 @@ async fn reading_writing_and_listening_go_through_tls() {
         &server.url("localhost", "sslmode=verify-full&sslrootcert=FOLDER/ca.pem"),
         "ours",
     );
-    let world = World::in_store(open_at(&url, 64)).await;
+    let world = World::in_store(open_at(&url, 65_536)).await;
     let notifier = world.store.change_notifier();
     let listening = async {
         while server.connections("ours")[2] == 0 {

@@ -21,7 +21,7 @@ use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Seq, Timestamp};
 use eddyline_storage::{
     Abort, ChangeNotifier, CredentialEpoch, Error as StoreError, MessagePage, PostResult, Reader,
-    Result as StoreResult, RoomQuery, RoomsPage, RoomsPart, Store, Tx,
+    Result as StoreResult, RoomQuery, RoomsPage, RoomsPart, Store, TaskBudget, Tx,
 };
 use prometheus_client::registry::Registry;
 use tokio::sync::mpsc;
@@ -29,7 +29,7 @@ use tokio::sync::mpsc;
 pub(crate) use self::principal::Principal;
 pub(crate) use super::result::TxResult;
 use crate::actor::Actor;
-use crate::charging::current_keys;
+use crate::charging::{budget, current_keys};
 use crate::core::Core;
 use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaKeys};
 use crate::{Limit, Result};
@@ -92,17 +92,9 @@ impl NoCaller {
     }
 }
 
-/// Writes that wait for their commit. The queue of the writer takes 4,096, so one caller and one
-/// organization leave room for others.
-const WRITES: Quota = Quota {
-    network: 512,
-    ..Quota::new(u64::MAX, 2_048, 512)
-};
-
 /// Transactions in the queue of the writer, which runs them one after the other. Further ones of
-/// the same caller or organization wait outside the queue, where callers take turns, so that a post
-/// of another organization waits for few of them. Those of requests that have shown no credentials
-/// count for the network.
+/// the same caller or organization wait outside the queue, before they take a lock that others need.
+/// Those of requests that have shown no credentials count for the network.
 const TRANSACTIONS: Quota = Quota {
     network: 2,
     ..Quota::new(u64::MAX, 8, 2)
@@ -114,7 +106,6 @@ const TRANSACTION_WAIT: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     store: Store,
-    writes: KeyedSemaphore,
     transactions: KeyedSemaphore,
     /// See [`Database::last_acknowledged`].
     last_acknowledged: Arc<AtomicI64>,
@@ -126,7 +117,7 @@ pub(crate) struct Database {
 /// up (`http::serve`).
 #[derive(Debug)]
 pub(crate) struct TransactionPermit {
-    _permits: Option<(Permit, Permit)>,
+    _permit: Option<Permit>,
 }
 
 tokio::task_local! {
@@ -138,7 +129,6 @@ impl Database {
     pub(crate) fn new(store: Store) -> Self {
         Self {
             store,
-            writes: KeyedSemaphore::new(WRITES),
             transactions: KeyedSemaphore::new(TRANSACTIONS),
             last_acknowledged: Arc::default(),
         }
@@ -258,14 +248,11 @@ impl Database {
                 event: None,
             });
         };
-        let _permit = self.write_permit(actor.quota_keys())?;
-        let posted = self
-            .store
-            .post(Draft {
-                credential_epoch: Some(epoch),
-                ..draft
-            })
-            .await?;
+        let post = self.store.post(Draft {
+            credential_epoch: Some(epoch),
+            ..draft
+        });
+        let posted = budget(actor.quota_keys()).scope(post).await?;
         self.record_acknowledged(posted.event);
         Ok(posted)
     }
@@ -298,51 +285,34 @@ impl Database {
         F: FnMut(&mut Tx<'_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
     {
         tracing::trace!(?why, "a write without a caller");
-        let _counted = match current_keys().filter(|_| why.counts()) {
-            Some(keys) => Some(
-                self.transaction_permit(keys)
-                    .await
-                    .map_err(|_| StoreError::TooManyWrites)?,
-            ),
-            None => None,
+        let Some(keys) = current_keys().filter(|_| why.counts()) else {
+            return self.run(why.author(), TaskBudget::BACKGROUND, work).await;
         };
-        self.run(why.author(), work).await
-    }
-
-    /// A permit for a write that waits for its commit.
-    fn write_permit(&self, keys: QuotaKeys) -> Result<Permit> {
-        self.writes
-            .acquire(keys, 1)
-            .map_err(|exceeded| exceeded.of(Limit::Writes))
+        let permit = self.transaction_permit(keys).await;
+        let _counted = permit.map_err(|_| StoreError::TooManyWrites)?;
+        self.run(why.author(), budget(keys), work).await
     }
 
     /// A permit for a transaction, to be held until it is committed. It is waited for while enough
     /// others of the caller or the organization are in the queue.
     pub(crate) async fn transaction_permit(&self, keys: QuotaKeys) -> Result<TransactionPermit> {
-        if IS_COUNTED.try_with(|()| ()).is_ok() {
-            return Ok(TransactionPermit { _permits: None });
-        }
-        let transaction = self
-            .transactions
-            .acquire_within(keys, 1, TRANSACTION_WAIT)
-            .await
-            .map_err(|exceeded| exceeded.of(Limit::Writes))?;
-        // Counted once it has a place in the queue: those that wait outside would use up the share
-        // of an organization.
-        let write = self.write_permit(keys)?;
-        Ok(TransactionPermit {
-            _permits: Some((write, transaction)),
-        })
+        let permit = match IS_COUNTED.try_with(|()| ()) {
+            Ok(()) => None,
+            Err(_) => Some(
+                self.transactions
+                    .acquire_within(keys, 1, TRANSACTION_WAIT)
+                    .await
+                    .map_err(|exceeded| exceeded.of(Limit::Writes))?,
+            ),
+        };
+        Ok(TransactionPermit { _permit: permit })
     }
 
     /// The same, but fails at once where it would wait.
     pub(crate) fn transaction_permit_now(&self, keys: QuotaKeys) -> Result<TransactionPermit> {
-        let transaction = self
-            .transactions
-            .acquire(keys, 1)
-            .map_err(|exceeded| exceeded.of(Limit::Writes))?;
+        let permit = self.transactions.acquire(keys, 1);
         Ok(TransactionPermit {
-            _permits: Some((self.write_permit(keys)?, transaction)),
+            _permit: Some(permit.map_err(|exceeded| exceeded.of(Limit::Writes))?),
         })
     }
 
@@ -357,10 +327,11 @@ impl Database {
         IS_COUNTED.scope((), transaction).await
     }
 
-    /// Runs any transaction: private to this module.
+    /// Runs any transaction, in the turn of a budget: private to this module.
     async fn run<R, E, F>(
         &self,
         author: AuditAuthor,
+        budget: TaskBudget,
         mut work: F,
     ) -> std::result::Result<(R, Option<EventId>), Abort<E>>
     where
@@ -372,7 +343,7 @@ impl Database {
             tx.set_author(author.clone());
             work(tx)
         });
-        let done = done.await;
+        let done = budget.scope(done).await;
         if let Ok((_, event)) | Err(Abort::Commit { event, .. }) = &done {
             self.record_acknowledged(*event);
         }

@@ -17,6 +17,7 @@ use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
 use crate::Result;
 use crate::actor::{Actor, Credential};
+use crate::charging::budget;
 use crate::core::Core;
 use crate::core::provider::ScimProvider;
 use crate::core::transaction::{TxResult, author};
@@ -163,9 +164,10 @@ impl Core {
         L: Fn(&mut Tx<'_>) -> StoreResult<()> + Send + 'static,
         F: FnMut(&mut Tx<'_>, &Principal) -> TxResult<R> + Send + 'static,
     {
-        let _counted = self.store().transaction_permit(actor.quota_keys()).await?;
-        let actor = actor.clone();
-        let done = self.store().run(author::author(&actor), move |tx| {
+        let keys = actor.quota_keys();
+        let _counted = self.store().transaction_permit(keys).await?;
+        let (author, actor) = (author::author(actor), actor.clone());
+        let done = self.store().run(author, budget(keys), move |tx| {
             lock(tx)?;
             let principal = Principal::verify(tx, &actor)?;
             let done = work(tx, &principal)?;
@@ -189,12 +191,10 @@ impl Core {
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>, &ScimProvider) -> TxResult<R> + Send + 'static,
     {
-        let _counted = self
-            .store()
-            .transaction_permit(provider.own_key().into())
-            .await?;
-        let provider = provider.clone();
-        let done = self.store().run(author::provider(&provider), move |tx| {
+        let keys = provider.own_key().into();
+        let _counted = self.store().transaction_permit(keys).await?;
+        let (author, provider) = (author::provider(provider), provider.clone());
+        let done = self.store().run(author, budget(keys), move |tx| {
             provider.verify(tx)?;
             let done = work(tx, &provider)?;
             provider.lock_credential(tx)?;

@@ -1,80 +1,65 @@
 use std::net::IpAddr;
+use std::sync::{Mutex, mpsc};
 
-use eddyline_model::messages::MessageKind;
-use eddyline_model::policy::FlowAction;
 use eddyline_model::{OrganizationId, UserId};
-
 use futures_util::FutureExt as _;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use crate::accounts::tests::{World, person};
+use crate::charging::budget;
 use crate::core::transaction::NoCaller;
 use crate::quota::{QuotaKey, QuotaSubject};
-use crate::{Actor, Error, ErrorKind, NewPost, as_client};
+use crate::{Actor, Error, ErrorKind, as_client};
 
-async fn post(world: &World, actor: &Actor) -> Option<Error> {
-    let room = world
-        .app
-        .rooms()
-        .find(&world.ada, "acme", "main", FlowAction::Post)
-        .await
-        .unwrap();
-    world
-        .app
-        .messages()
-        .post(
-            actor,
-            room,
-            NewPost::of(MessageKind::Message, "hello".to_owned()),
-        )
-        .await
-        .err()
-}
-
-async fn make_token(world: &World, actor: &Actor) -> Option<Error> {
-    world
-        .app
-        .accounts()
-        .make_api_token(actor, "another")
-        .await
-        .err()
+/// Keeps the writer busy until the sender is dropped.
+async fn hold(world: &World) -> (mpsc::Sender<()>, JoinHandle<()>) {
+    let (release, held) = mpsc::channel::<()>();
+    let (begun, is_held) = oneshot::channel();
+    let (mut begun, held) = (Some(begun), Mutex::new(held));
+    let store = world.app.core().store().clone();
+    let holding = tokio::spawn(async move {
+        let write = store.write(NoCaller::Process, move |_| {
+            begun.take().map(|begun| begun.send(()));
+            let _ = held.lock().unwrap().recv();
+            Ok(())
+        });
+        write.await.unwrap();
+    });
+    is_held.await.unwrap();
+    (release, holding)
 }
 
 #[tokio::test]
-async fn a_caller_has_a_bounded_number_of_writes_that_wait() {
+async fn a_caller_leaves_room_for_writes_of_others_to_wait() {
     let world = World::new().await;
     let ben = person(&world.app, "ben@acme.example", "ben").await;
-    world
-        .app
-        .operator()
-        .add_flow_user("acme", "main", &"ben@acme.example".parse().unwrap())
-        .await
-        .unwrap();
-    let mut waiting: Vec<_> = (0..512)
-        .map(|_| {
-            world
-                .app
-                .core()
-                .store()
-                .write_permit(world.ada.quota_keys())
-                .unwrap()
-        })
-        .collect();
-    assert_eq!(
-        post(&world, &world.ada).await.as_ref().map(Error::kind),
-        Some(ErrorKind::TooManyRequests)
-    );
-    assert_eq!(
-        make_token(&world, &world.ada)
-            .await
-            .as_ref()
-            .map(Error::kind),
-        Some(ErrorKind::TooManyRequests)
-    );
-    assert!(post(&world, &ben).await.is_none() && make_token(&world, &ben).await.is_none());
-    waiting.pop();
-    assert!(
-        post(&world, &world.ada).await.is_none() && make_token(&world, &world.ada).await.is_none()
-    );
+    let (release, holding) = hold(&world).await;
+    let store = world.app.core().store();
+    let write = |actor: &Actor| {
+        let (author, budget) = (NoCaller::Process.author(), budget(actor.quota_keys()));
+        Box::pin(store.run::<_, Error, _>(author, budget, |_| Ok(())))
+    };
+    let mut waiting = Vec::new();
+    let refused = loop {
+        let mut one = write(&world.ada);
+        match (&mut one).now_or_never() {
+            None => waiting.push(one),
+            Some(answer) => break Error::from(answer.unwrap_err()),
+        }
+    };
+    assert_eq!(waiting.len(), 256, "a quarter of 65,536 rows, 64 for each");
+    assert_eq!(refused.kind(), ErrorKind::TooManyRequests);
+    assert_eq!(refused.retry_after(), Some(1));
+    let mut of_ben = write(&ben);
+    assert!((&mut of_ben).now_or_never().is_none());
+    drop(release);
+    holding.await.unwrap();
+    of_ben.await.unwrap();
+    for one in waiting {
+        one.await.unwrap();
+    }
+    write(&world.ada).await.unwrap();
 }
 
 #[tokio::test]

@@ -1,0 +1,42 @@
+//! How much a draft is to write.
+
+use super::Draft;
+
+/// The rows that every message writes: its own, its entry in the log, and the states of its room and
+/// of its thread.
+const ROWS_OF_MESSAGE: usize = 4;
+/// How many bytes of text or of words take as long as a row.
+const BYTES_OF_ROW: usize = 256;
+
+impl Draft {
+    /// About how many rows the store writes for it: what it costs in the queue of the writer.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        let bytes = self.content.len() + self.search_tokens.as_str().len();
+        let parts = self.tags.len() + self.mentions.users.len() + self.files.len();
+        (ROWS_OF_MESSAGE + parts + bytes / BYTES_OF_ROW) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Author, MessageKind};
+    use super::*;
+    use crate::{RoomId, Timestamp, UserId};
+
+    fn draft(content: &str) -> Draft {
+        let author = Author::user(UserId(1));
+        let (room, sent) = (RoomId(1), Timestamp(0));
+        Draft::bare(room, MessageKind::Message, author, content.to_owned(), sent)
+    }
+
+    #[test]
+    fn a_draft_costs_its_tags_its_mentions_and_its_length() {
+        assert_eq!(draft("hello").rows(), 4);
+        assert_eq!(draft(&"x".repeat(1024)).rows(), 8);
+        let mut named = draft("hello");
+        named.tags = vec!["a".to_owned(), "b".to_owned()];
+        named.mentions.users = vec![UserId(2), UserId(3), UserId(4)];
+        assert_eq!(named.rows(), 9);
+    }
+}
