@@ -139,7 +139,7 @@ pub use nodes::{SILENCE_MILLIS, ServingNode};
 pub use notifications::{PushSubscription, Subscriber};
 pub use operators::{FlowToken, ProviderDetails};
 pub use private::{Conversation, VersionedRoom};
-pub use pushes::{NewPush, QueuedPush};
+pub use pushes::{DuePush, NewPush, QueuedPush};
 pub use reader::{Access, Reader};
 pub use retention::{OldMessage, PlacedHold};
 pub use rooms_list::{RoomQuery, RoomWithNews, RoomsPage, RoomsPart};

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use eddyline_model::mail::{MailedLink, Purpose, QueuedMail};
 use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
@@ -38,6 +39,24 @@ struct LinkRow {
 const ROWS: usize = 500;
 
 const INVITATION: i16 = 0;
+
+/// The invitations that are due, in turns of organizations, each with its oldest first.
+const DUE_INVITATIONS: &str = "
+    with due as (
+        select m.id, m.due_at,
+            row_number() over (partition by f.organization_id order by m.due_at, m.id) as turn
+        from mails m
+        left join invitations i on i.id = m.target_id
+        left join flows f on f.room_id = i.room_id
+        where m.purpose = 0 and m.due_at <= $1
+    )
+    select id from due order by turn, due_at, id limit $2";
+
+#[derive(QueryableByName)]
+struct DueRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
 
 fn key(purpose: Purpose) -> (i16, i64) {
     match purpose {
@@ -207,30 +226,26 @@ impl Mails<'_, Tx<'_>> {
 
     /// Takes the mails that are due and puts them off until `again`, when they are due again unless
     /// they were sent: no other process takes them meanwhile. Oldest first, but those about an
-    /// account before any invitation, of which there may be thousands.
+    /// account before any invitation, of which one organization may have thousands: in these,
+    /// organizations take turns.
     pub fn claim_due(
         c: &mut Connection,
         now: Timestamp,
         again: Timestamp,
         limit: i64,
     ) -> Result<Vec<QueuedMail>> {
-        let due = || {
-            mails::table
-                .filter(mails::due_at.le(now.0))
-                .order((mails::due_at, mails::id))
-                .select(mails::id)
-        };
-        let mut ids: Vec<i64> = due()
+        let mut ids: Vec<i64> = mails::table
+            .filter(mails::due_at.le(now.0))
             .filter(mails::purpose.ne(INVITATION))
+            .order((mails::due_at, mails::id))
             .limit(limit)
+            .select(mails::id)
             .load(c)?;
-        let left = limit - ids.len() as i64;
-        ids.extend(
-            due()
-                .filter(mails::purpose.eq(INVITATION))
-                .limit(left)
-                .load::<i64>(c)?,
-        );
+        let invitations = diesel::sql_query(DUE_INVITATIONS)
+            .bind::<BigInt, _>(now.0)
+            .bind::<BigInt, _>(limit - ids.len() as i64)
+            .load::<DueRow>(c)?;
+        ids.extend(invitations.into_iter().map(|row| row.id));
         let mut taken = Vec::with_capacity(ids.len());
         for id in ids {
             // Asked again, since another process may have taken it since.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use diesel::prelude::*;
-use eddyline_model::{MessageId, RoomId, Timestamp};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
+use eddyline_model::{MessageId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
@@ -14,6 +15,31 @@ use crate::transaction::Tx;
 
 /// How many rows one statement adds.
 const ROWS: usize = 500;
+/// The most push messages that wait for one browser. Another one takes the place of the oldest.
+const MAX_WAITING: i64 = 20;
+
+/// The first push message of each browser for which one is due, in turns of organizations, and
+/// within each in turns of users. A user counts for the first of their organizations; those without
+/// one are as one together. Those that were tried least come first.
+const DUE: &str = "
+    with due as (
+        select p.id, p.session_hash, p.attempts, p.due_at,
+            row_number() over (partition by p.session_hash order by p.id) as of_browser
+        from pushes p where p.due_at <= $1
+    ), browsers as (
+        select d.id, d.session_hash, d.attempts, d.due_at, s.user_id, s.endpoint,
+            (select min(m.organization_id) from organization_members m where m.user_id = s.user_id)
+                as organization_id,
+            row_number() over (partition by s.user_id order by d.attempts, d.due_at, d.id) as of_user
+        from due d join push_subscriptions s on s.session_hash = d.session_hash
+        where d.of_browser = 1
+    ), turns as (
+        select b.*, row_number() over (
+            partition by b.organization_id order by b.of_user, b.attempts, b.due_at, b.id) as turn
+        from browsers b
+    )
+    select id, session_hash, user_id, organization_id, endpoint from turns
+    order by turn, attempts, due_at, id limit $2";
 
 /// A push message to be put into the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +63,35 @@ pub struct QueuedPush {
     pub attempts: i64,
     /// When it was put into the queue.
     pub created_at: Timestamp,
+}
+
+/// A push message that may be sent now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DuePush {
+    /// Its number.
+    pub id: i64,
+    /// The digest of the secret of the session whose browser it is for.
+    pub session: Vec<u8>,
+    /// The user of the browser.
+    pub user: UserId,
+    /// The first organization of the user.
+    pub organization: Option<OrganizationId>,
+    /// The address that the push service of the browser gave.
+    pub endpoint: String,
+}
+
+#[derive(QueryableByName)]
+struct DueRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Binary)]
+    session_hash: Vec<u8>,
+    #[diesel(sql_type = BigInt)]
+    user_id: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    organization_id: Option<i64>,
+    #[diesel(sql_type = Text)]
+    endpoint: String,
 }
 
 #[derive(Queryable, Selectable)]
@@ -65,30 +120,55 @@ fn to_push(row: PushRow) -> QueuedPush {
 
 #[portable]
 impl<C: Access> Notifications<'_, C> {
-    /// When the next push message is due; `None` when none waits.
-    pub fn find_next_due(c: &mut Connection) -> Result<Option<Timestamp>> {
+    /// When the next push message is due that is not yet; `None` when none waits.
+    pub fn find_next_due_after(c: &mut Connection, now: Timestamp) -> Result<Option<Timestamp>> {
         Ok(pushes::table
+            .filter(pushes::due_at.gt(now.0))
             .select(diesel::dsl::min(pushes::due_at))
             .get_result::<Option<i64>>(c)?
             .map(Timestamp))
+    }
+
+    /// The push messages that may be sent now: one of each browser, in turns of organizations and of
+    /// users.
+    pub fn list_due_pushes(c: &mut Connection, now: Timestamp, limit: i64) -> Result<Vec<DuePush>> {
+        let rows = diesel::sql_query(DUE)
+            .bind::<BigInt, _>(now.0)
+            .bind::<BigInt, _>(limit)
+            .load::<DueRow>(c)?;
+        let due = rows.into_iter().map(|row| DuePush {
+            id: row.id,
+            session: row.session_hash,
+            user: UserId(row.user_id),
+            organization: row.organization_id.map(OrganizationId),
+            endpoint: row.endpoint,
+        });
+        Ok(due.collect())
     }
 }
 
 #[portable]
 impl Notifications<'_, Tx<'_>> {
     /// Puts push messages into the queue. Each takes the place of one that waits for the same browser
-    /// and room. Sessions that have ended meanwhile are passed over.
+    /// and room, and is due with the others of its browser. Sessions that have ended meanwhile are
+    /// passed over.
     pub fn insert_pushes(c: &mut Connection, new: &[NewPush], now: Timestamp) -> Result<()> {
         use crate::schema::push_subscriptions;
         for part in new.chunks(ROWS) {
             let sessions: Vec<&[u8]> = part.iter().map(|push| push.session.as_slice()).collect();
-            let known: Vec<Vec<u8>> = push_subscriptions::table
-                .filter(push_subscriptions::session_hash.eq_any(sessions))
+            let subscribed: Vec<Vec<u8>> = push_subscriptions::table
+                .filter(push_subscriptions::session_hash.eq_any(&sessions))
                 .select(push_subscriptions::session_hash)
                 .load(c)?;
+            let states: HashMap<Vec<u8>, (i64, i64)> = pushes::table
+                .filter(pushes::session_hash.eq_any(&sessions))
+                .select((pushes::session_hash, (pushes::attempts, pushes::due_at)))
+                .load::<(Vec<u8>, (i64, i64))>(c)?
+                .into_iter()
+                .collect();
             let last: HashMap<_, _> = part
                 .iter()
-                .filter(|push| known.contains(&push.session))
+                .filter(|push| subscribed.contains(&push.session))
                 .map(|push| ((&push.session, push.room), push))
                 .collect();
             for (session, room) in last.keys() {
@@ -100,47 +180,65 @@ impl Notifications<'_, Tx<'_>> {
             let rows: Vec<_> = last
                 .values()
                 .map(|push| {
+                    let (attempts, due_at) = states.get(&push.session).copied().unwrap_or_default();
                     (
                         pushes::session_hash.eq(&push.session),
                         pushes::room_id.eq(push.room.0),
                         pushes::message_id.eq(push.message.0),
-                        pushes::attempts.eq(0),
-                        pushes::due_at.eq(now.0),
+                        pushes::attempts.eq(attempts),
+                        pushes::due_at.eq(due_at.max(now.0)),
                         pushes::created_at.eq(now.0),
                     )
                 })
                 .collect();
             diesel::insert_into(pushes::table).values(rows).execute(c)?;
+            for session in &subscribed {
+                let of_browser = || pushes::session_hash.eq(session);
+                let oldest: Option<i64> = pushes::table
+                    .filter(of_browser())
+                    .order(pushes::id.desc())
+                    .offset(MAX_WAITING - 1)
+                    .select(pushes::id)
+                    .first(c)
+                    .optional()?;
+                if let Some(oldest) = oldest {
+                    let older = pushes::table
+                        .filter(of_browser())
+                        .filter(pushes::id.lt(oldest));
+                    diesel::delete(older).execute(c)?;
+                }
+            }
         }
         Ok(())
     }
 
-    /// Takes the push messages that are due, and puts them off until `again`, when they are due again
-    /// unless they were sent: no other process takes them meanwhile. Those that were tried least come
-    /// first, so that a push service that fails delays no others, and of these the oldest.
-    pub fn claim_due(
+    /// Takes push messages that are due, and puts all of their browsers off until `again`, when they
+    /// are due again unless these were sent: no other process takes them meanwhile.
+    pub fn claim_pushes(
         c: &mut Connection,
+        ids: &[i64],
         now: Timestamp,
         again: Timestamp,
-        limit: i64,
     ) -> Result<Vec<QueuedPush>> {
-        let ids: Vec<i64> = pushes::table
-            .filter(pushes::due_at.le(now.0))
-            .order((pushes::attempts, pushes::due_at, pushes::id))
-            .limit(limit)
-            .select(pushes::id)
-            .load(c)?;
+        let held = || {
+            (
+                pushes::due_at.eq(again.0),
+                pushes::attempts.eq(pushes::attempts + 1),
+            )
+        };
         // Asked for anew, since another process may have taken some since.
         let due = pushes::table
             .filter(pushes::id.eq_any(ids))
             .filter(pushes::due_at.le(now.0));
-        let mut rows = diesel::update(due)
-            .set((
-                pushes::due_at.eq(again.0),
-                pushes::attempts.eq(pushes::attempts + 1),
-            ))
+        let mut rows: Vec<PushRow> = diesel::update(due)
+            .set(held())
             .returning(PushRow::as_returning())
             .get_results(c)?;
+        let sessions: Vec<&[u8]> = rows.iter().map(|row| row.session_hash.as_slice()).collect();
+        let others = pushes::table
+            .filter(pushes::session_hash.eq_any(sessions))
+            .filter(pushes::due_at.le(now.0));
+        diesel::update(others).set(held()).execute(c)?;
         rows.sort_unstable_by_key(|row| row.id);
         Ok(rows.into_iter().map(to_push).collect())
     }
@@ -150,6 +248,15 @@ impl Notifications<'_, Tx<'_>> {
     pub fn postpone_pushes(c: &mut Connection, session: &[u8], until: Timestamp) -> Result<()> {
         diesel::update(pushes::table.filter(pushes::session_hash.eq(session)))
             .set(pushes::due_at.eq(until.0))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Makes all push messages for the browser of a session due, as if none had been tried: its push
+    /// service takes them.
+    pub fn release_pushes(c: &mut Connection, session: &[u8], now: Timestamp) -> Result<()> {
+        diesel::update(pushes::table.filter(pushes::session_hash.eq(session)))
+            .set((pushes::due_at.eq(now.0), pushes::attempts.eq(0)))
             .execute(c)?;
         Ok(())
     }

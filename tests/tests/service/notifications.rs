@@ -14,6 +14,7 @@ on_both_databases![&["--allow-private-targets"];
     what_is_gone_or_not_to_be_read_any_more_is_not_pushed,
     what_was_read_with_its_thread_is_not_pushed,
     a_push_service_that_is_busy_is_asked_again,
+    push_services_that_do_not_answer_hold_up_no_other_user,
     a_browser_takes_messages_until_its_session_ends,
     a_user_has_twenty_browsers_that_take_messages,
     what_is_no_subscription_is_refused,
@@ -242,6 +243,35 @@ async fn a_push_service_that_is_busy_is_asked_again(server: Server) {
     stage.pushes.is_asked(2).await;
     let asked = stage.pushes.asked();
     assert_ne!(asked[0].body, asked[1].body, "a key is used once");
+}
+
+async fn push_services_that_do_not_answer_hold_up_no_other_user(server: Server) {
+    let acme = server.acme();
+    server.organization("beta");
+    let (eve, dan) = (
+        server.administrator("beta", "eve"),
+        server.user("beta", "dan"),
+    );
+    let (silent, pushes) = (Receiver::start().await, Receiver::start().await);
+    silent.answers(Answer::Silence);
+    pushes.answers(Answer::Text(status("201 Created")));
+    for number in 0..20 {
+        let mut browser = server.signed_in(&acme.ben.email, PASSWORD).await;
+        subscribe(&mut browser, &silent.url(&format!("/{number}"))).await;
+    }
+    let mut browser = server.signed_in(&dan.email, PASSWORD).await;
+    subscribe(&mut browser, &pushes.url("/dan")).await;
+    for number in 0..10 {
+        let flow = format!("flow-{number}");
+        server.flow("acme", &flow, &[&acme.ada, &acme.ben]);
+        acme.ada.say(&format!("acme/{flow}"), "hello @ben").await;
+    }
+    silent.is_asked(16).await;
+    write_privately(&eve, &dan, "hello").await;
+    pushes.is_asked(1).await;
+    // Two hundred messages wait for Ben, and most of them are not even tried.
+    let tried = silent.asked().len();
+    assert!(tried < 100, "{tried}");
 }
 
 async fn a_browser_takes_messages_until_its_session_ends(server: Server) {

@@ -1,29 +1,35 @@
 //! The job that sends push messages.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use eddyline_model::Timestamp;
 use eddyline_outbound::OutboundRequest;
-use eddyline_storage::QueuedPush;
+use eddyline_storage::{DuePush, QueuedPush};
 use eddyline_webpush::encrypt;
-use futures_util::StreamExt as _;
-use futures_util::stream;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::Notifications;
 use super::compose::{self, PushMessage};
+use super::senders::{Admission, Sender};
 use crate::Result;
 use crate::core::transaction::NoCaller;
 use crate::metrics::DeliveryFailure;
 
-/// How many are taken at once.
-const BATCH: i64 = 64;
-/// How many are sent at the same time.
-const AT_ONCE: usize = 16;
+/// How many that are due are looked at. Of each browser, the first; of the others, those of users and
+/// organizations whose turn comes first, so that those that have no room leave others to be seen.
+const LOOKED_AT: i64 = 256;
+/// How long a push service may take to answer. One that takes longer has failed, even if it means to
+/// take the message.
+pub(super) const ANSWER_TIME: Duration = Duration::from_secs(3);
 /// How long no other process takes those that were taken: all of them are done by then.
 const HOLD_MILLIS: i64 = 5 * 60_000;
+/// How long messages are put off whose host does not answer those of others.
+const HOST_PAUSE_MILLIS: i64 = 5_000;
 /// How often the queue is looked at when nothing rang: another process may have put some in.
 const POLL: Duration = Duration::from_secs(10);
 /// For how many seconds a push service keeps a message for a browser that is not there.
@@ -53,14 +59,16 @@ enum Outcome {
 }
 
 impl Notifications {
-    /// Sends what is in the queue.
+    /// Sends what is in the queue. What is under way when the job is to stop is due again when the
+    /// hold ends.
     #[expect(
         clippy::disallowed_methods,
         reason = "wakes when a message is to be tried again"
     )]
     pub(crate) async fn run_delivery(self, stop: CancellationToken) {
+        let mut under_way = JoinSet::new();
         while !stop.is_cancelled() {
-            let pause = match self.send_due(&stop).await {
+            let pause = match self.start_due(&mut under_way).await {
                 Ok(pause) => pause,
                 Err(error) => {
                     tracing::warn!(%error, "the queue of push messages cannot be read; trying again");
@@ -70,79 +78,116 @@ impl Notifications {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = self.queued.notified() => {}
+                () = self.senders.released() => {}
                 () = stop.cancelled() => return,
             }
+            while under_way.try_join_next().is_some() {}
         }
     }
 
-    /// Sends what is due, and tells after what time to look again.
-    async fn send_due(&self, stop: &CancellationToken) -> Result<Duration> {
+    /// Begins to send what is due and has room, and tells after what time to look again unless
+    /// something is released or put into the queue before.
+    async fn start_due(&self, under_way: &mut JoinSet<()>) -> Result<Duration> {
         loop {
-            let read = self
-                .core
-                .store()
-                .read(|reader| reader.notifications().find_next_due());
-            let Some(due) = read.await? else {
-                return Ok(POLL);
-            };
-            let millis = u64::try_from(due.0 - self.core.now().0).unwrap_or_default();
-            if millis > 0 {
-                return Ok(POLL.min(Duration::from_millis(millis)));
+            let now = self.core.now();
+            let read = self.core.store().read(move |reader| {
+                let mut notifications = reader.notifications();
+                let due = notifications.list_due_pushes(now, LOOKED_AT)?;
+                let next = notifications.find_next_due_after(now)?;
+                Ok((due, next))
+            });
+            let (due, next) = read.await?;
+            let (mut senders, mut postponed) = (Vec::new(), Vec::new());
+            for push in due {
+                match self.senders.admit(&push) {
+                    Admission::Send(sender) => senders.push((push.id, sender)),
+                    Admission::Wait => {}
+                    Admission::Postpone => postponed.push(push),
+                }
             }
-            let taken = self.take().await?;
-            let sending = stream::iter(taken)
-                .map(|(queued, message)| self.deliver(queued, message))
-                .buffer_unordered(AT_ONCE)
-                .for_each(async |()| {});
-            if stop.run_until_cancelled(sending).await.is_none() {
-                // What was under way is due again when the hold ends.
-                return Ok(Duration::ZERO);
+            if senders.is_empty() && postponed.is_empty() {
+                let millis = next.map(|next| u64::try_from(next.0 - now.0).unwrap_or_default());
+                return Ok(millis.map_or(POLL, |millis| POLL.min(Duration::from_millis(millis))));
+            }
+            for (queued, message, sender) in self.take(senders, postponed).await? {
+                let notifications = self.clone();
+                let sender = Arc::new(sender);
+                under_way
+                    .spawn(async move { notifications.deliver(queued, message, sender).await });
             }
         }
     }
 
     /// Takes push messages out of turn for other processes, and writes them. Those that are not to
     /// be sent any more are thrown away.
-    async fn take(&self) -> Result<Vec<(QueuedPush, PushMessage)>> {
+    async fn take(
+        &self,
+        senders: Vec<(i64, Sender)>,
+        postponed: Vec<DuePush>,
+    ) -> Result<Vec<(QueuedPush, PushMessage, Sender)>> {
+        let ids: Vec<i64> = senders.iter().map(|(id, _)| *id).collect();
         let (taken, _) = self
             .core
             .store()
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
+                let later = now.plus_millis(HOST_PAUSE_MILLIS);
+                for push in &postponed {
+                    tx.notifications().postpone_pushes(&push.session, later)?;
+                }
                 let again = now.plus_millis(HOLD_MILLIS);
-                let (mut taken, mut useless) = (Vec::new(), Vec::new());
-                for queued in tx.notifications().claim_due(now, again, BATCH)? {
-                    match compose::message(tx, &queued)? {
+                let mut taken = Vec::new();
+                for queued in tx.notifications().claim_pushes(&ids, now, again)? {
+                    let is_late = now.0 - queued.created_at.0 >= MAX_AGE_MILLIS;
+                    let message = match is_late {
+                        true => None,
+                        false => compose::message(tx, &queued)?,
+                    };
+                    match message {
                         Some(message) => taken.push((queued, message)),
-                        None => useless.push(queued.id),
+                        None => {
+                            let mut notifications = tx.notifications();
+                            notifications.delete_pushes(&[queued.id])?;
+                            // The others of the browser are due as before.
+                            notifications.postpone_pushes(&queued.push.session, now)?;
+                        }
                     }
                 }
-                tx.notifications().delete_pushes(&useless)?;
                 Ok(taken)
             })
             .await?;
-        Ok(taken)
+        let mut senders: HashMap<i64, Sender> = senders.into_iter().collect();
+        let sent = taken.into_iter().filter_map(|(queued, message)| {
+            let sender = senders.remove(&queued.id)?;
+            Some((queued, message, sender))
+        });
+        Ok(sent.collect())
     }
 
-    async fn deliver(&self, queued: QueuedPush, message: PushMessage) {
-        let outcome = self.send(&message).await;
+    async fn deliver(&self, queued: QueuedPush, message: PushMessage, sender: Arc<Sender>) {
+        let outcome = self.send(&message, &sender).await;
         let now = self.core.now();
-        let until = match outcome {
+        let next = match outcome {
             Outcome::Later(wait) => next(&queued, now, wait),
-            Outcome::Sent | Outcome::Refused | Outcome::Gone => None,
+            Outcome::Sent | Outcome::Refused | Outcome::Gone => Next::default(),
         };
-        self.count(outcome, until.is_some());
+        self.count(outcome, next.is_tried_again);
         let noted = self
             .core
             .store()
             .write(NoCaller::Process, move |tx| {
                 let mut notifications = tx.notifications();
+                let session = &queued.push.session;
                 match outcome {
-                    Outcome::Gone => notifications.delete_subscription(&queued.push.session),
-                    Outcome::Sent | Outcome::Refused | Outcome::Later(_) => match until {
-                        Some(until) => notifications.postpone_pushes(&queued.push.session, until),
-                        None => notifications.delete_pushes(&[queued.id]),
-                    },
+                    Outcome::Gone => return notifications.delete_subscription(session),
+                    Outcome::Sent | Outcome::Refused => {
+                        notifications.release_pushes(session, now)?;
+                    }
+                    Outcome::Later(_) => notifications.postpone_pushes(session, next.at)?,
+                }
+                match next.is_tried_again {
+                    true => Ok(()),
+                    false => notifications.delete_pushes(&[queued.id]),
                 }
             })
             .await;
@@ -161,11 +206,19 @@ impl Notifications {
         self.deliveries.note_failed(failure);
     }
 
-    async fn send(&self, message: &PushMessage) -> Outcome {
+    async fn send(&self, message: &PushMessage, sender: &Arc<Sender>) -> Outcome {
         let Some(request) = self.request(message) else {
             return Outcome::Gone;
         };
-        match self.outbound.send(request).await {
+        // A look-up of the host may outlast the answer.
+        let held = Arc::clone(sender);
+        let request = OutboundRequest {
+            held: Some(held),
+            ..request
+        };
+        let answer = self.outbound.send_for_head(request).await;
+        sender.note_answer(answer.is_ok());
+        match answer {
             Ok(response) => judge(response.status, &response.headers),
             Err(error) => {
                 tracing::debug!(%error, "a push service was not reached");
@@ -224,15 +277,26 @@ fn wait(headers: &HeaderMap) -> Option<i64> {
         .map(|seconds| i64::from(seconds) * 1000)
 }
 
-/// When to try again; `None` when it is not worth it any more. `wait` is the shortest pause that the
-/// push service takes.
-fn next(queued: &QueuedPush, now: Timestamp, wait: Option<i64>) -> Option<Timestamp> {
+/// What comes after a failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Next {
+    /// When the browser is tried again.
+    at: Timestamp,
+    /// Whether it is then worth it to try this message.
+    is_tried_again: bool,
+}
+
+/// When to try again. `wait` is the shortest pause that the push service takes.
+fn next(queued: &QueuedPush, now: Timestamp, wait: Option<i64>) -> Next {
     let doublings = u32::try_from(queued.attempts - 1)
         .unwrap_or_default()
         .min(10);
     let pause = (FIRST_PAUSE_MILLIS << doublings).max(wait.unwrap_or_default());
-    let until = now.plus_millis(pause.min(MAX_PAUSE_MILLIS));
-    (until.0 - queued.created_at.0 < MAX_AGE_MILLIS).then_some(until)
+    let at = now.plus_millis(pause.min(MAX_PAUSE_MILLIS));
+    Next {
+        at,
+        is_tried_again: at.0 - queued.created_at.0 < MAX_AGE_MILLIS,
+    }
 }
 
 #[cfg(test)]
@@ -286,10 +350,14 @@ mod tests {
             (1, Some(45_000), 45_000),
             (1, Some(86_400_000), MAX_PAUSE_MILLIS),
         ] {
-            let until = next(&queued(attempts), now, wait);
-            assert_eq!(until, Some(Timestamp(pause)), "{attempts} {wait:?}");
+            let next = next(&queued(attempts), now, wait);
+            let expected = Next {
+                at: Timestamp(pause),
+                is_tried_again: true,
+            };
+            assert_eq!(next, expected, "{attempts} {wait:?}");
         }
         let late = Timestamp(MAX_AGE_MILLIS - 10_000);
-        assert_eq!(next(&queued(1), late, None), None);
+        assert!(!next(&queued(1), late, None).is_tried_again);
     }
 }

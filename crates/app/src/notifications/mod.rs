@@ -10,6 +10,7 @@ mod compose;
 mod delivery;
 mod key;
 mod queueing;
+mod senders;
 mod subscriptions;
 
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use eddyline_auth::TokenHash;
 use eddyline_model::notifications::{NotificationChanges, NotificationLevel, NotificationSettings};
 use eddyline_model::scopes::Scope;
 use eddyline_model::{FlowId, Timestamp, UserId};
-use eddyline_outbound::Outbound;
+use eddyline_outbound::{Config, Outbound};
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_webpush::ServerKey;
 use prometheus_client::registry::Registry;
@@ -30,6 +31,8 @@ use crate::core::Core;
 use crate::metrics::{DeliveryFailure, DeliveryMetrics};
 use crate::rooms::FlowRoom;
 use crate::{Error, Result};
+
+use self::senders::Senders;
 
 pub(crate) use self::key::server_key;
 pub(crate) use self::subscriptions::session;
@@ -70,6 +73,7 @@ pub struct Notifications {
     outbound: Outbound,
     /// Notified when this process puts push messages into the queue.
     queued: Arc<Notify>,
+    senders: Senders,
     deliveries: DeliveryMetrics,
 }
 
@@ -77,12 +81,17 @@ crate::core::opaque_debug!(Notifications);
 
 impl Notifications {
     pub(crate) fn new(core: Core, key: ServerKey) -> Self {
-        let outbound = Outbound::new(core.config().outbound);
+        let bounds = core.config().outbound;
+        let outbound = Outbound::new(Config {
+            timeout: bounds.timeout.min(delivery::ANSWER_TIME),
+            ..bounds
+        });
         Self {
             core,
             key: Arc::new(key),
             outbound,
             queued: Arc::default(),
+            senders: Senders::default(),
             deliveries: DeliveryMetrics::new(&[
                 DeliveryFailure::Postponed,
                 DeliveryFailure::GivenUp,

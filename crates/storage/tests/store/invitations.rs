@@ -9,7 +9,7 @@ use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Error, NewInvitations, NewMail};
 
 use crate::home::{Home, on_every_database};
-use crate::world::{World, new_user};
+use crate::world::{World, new_flow, new_user};
 
 on_every_database!(
     many_invitations_are_made_at_once_in_order,
@@ -19,6 +19,7 @@ on_every_database!(
     addresses_are_known_with_their_owners,
     an_accepted_invitation_is_not_pending_any_more,
     mail_and_links_of_an_invitation_end_together,
+    organizations_take_turns_whatever_invitations_of_another_wait,
     a_mail_is_taken_once_until_its_time_comes_again,
     a_mail_that_is_given_back_is_due_and_was_not_tried,
     what_has_ended_is_forgotten,
@@ -367,6 +368,43 @@ async fn mail_and_links_of_an_invitation_end_together(home: Arc<Home>) {
         world
             .read(move |reader| reader.mails().contains(about[2]))
             .await
+    );
+}
+
+async fn organizations_take_turns_whatever_invitations_of_another_wait(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let main = world.main;
+    let queued = world.store.write(move |tx| {
+        let beta = tx
+            .organizations()
+            .insert("Beta", "beta", 10, Timestamp(1))?;
+        let other = tx.flows().insert(&new_flow(beta, "other"))?;
+        for (room, count) in [(main, 30), (other, 2)] {
+            let addresses: Vec<Email> = (0..count)
+                .map(|number| email(&format!("{number}@{room}.example.org")))
+                .collect();
+            let invitations = tx.invitations().insert(NewInvitations {
+                room,
+                emails: &addresses.iter().collect::<Vec<_>>(),
+                inviter: None,
+                message: None,
+                now: Timestamp(5),
+            })?;
+            for invitation in invitations {
+                let mut mail = mail_about(Purpose::Invitation(invitation.id));
+                mail.recipient = room.to_string();
+                tx.mails().insert(&[mail], Timestamp(5))?;
+            }
+        }
+        tx.mails()
+            .claim_due(Timestamp(5), Timestamp(50), 5)
+            .map(|taken| (taken, other))
+    });
+    let ((taken, other), _) = queued.await.expect("they are taken");
+    let rooms: Vec<String> = taken.into_iter().map(|mail| mail.recipient).collect();
+    assert_eq!(
+        rooms,
+        [main, other, main, other, main].map(|room| room.to_string())
     );
 }
 

@@ -575,3 +575,76 @@ fn of_each_range<T: Copy>(question: &T) -> [(T, AuditRange); 3] {
     ];
     ranges.map(|range| (*question, range))
 }
+
+/// Twenty browsers of each of 500 users, for which 20,000 push messages wait, of which 20 are due.
+fn pushes(url: &str, numbers: &str, session: &str) {
+    execute(
+        url,
+        &format!(
+            "insert into organizations (name, parameterized_name, user_limit, created_at) values ('A', 'a', 9, 1); \
+             insert into users (email, email_key, name, nick, avatar, created_at) \
+                select '', 'user' || n, 'User', 'user', '', 1 from {numbers} where n <= 500; \
+             insert into organization_members (organization_id, user_id, nick_key, created_at) \
+                select 1, id, email_key, 1 from users; \
+             insert into sessions (hash, user_id, created_at, seen_at) \
+                select {session}, 1 + n % 500, 1, 1 from {numbers} where n <= 10000; \
+             insert into push_subscriptions (session_hash, user_id, endpoint, p256dh, auth, created_at) \
+                select {session}, 1 + n % 500, 'https://push.example/' || n, {session}, {session}, 1 \
+                from {numbers} where n <= 10000; \
+             insert into pushes (session_hash, room_id, message_id, attempts, due_at, created_at) \
+                select s.session_hash, r.n, 1, 0, case when r.n = 1 and s.user_id = 7 then 5 else 50 end, 1 \
+                from push_subscriptions s join (select n from {numbers} where n <= 2) r on true;"
+        ),
+    );
+}
+
+fn ask_for_due_pushes(reader: &mut Reader<'_>) -> Result<()> {
+    let due = reader.notifications().list_due_pushes(Timestamp(9), 256)?;
+    assert_eq!(due.len(), 20);
+    Ok(())
+}
+
+#[test]
+fn sqlite_finds_push_messages_that_are_due_by_an_index() {
+    let home = home::sqlite_file().expect("a file");
+    home.open();
+    let numbers = "(with recursive t (n) as (select 1 union all select n + 1 from t where n < 10000) select n from t)";
+    pushes(&home.url, numbers, "cast('s' || n as blob)");
+    let mut c = sqlite(home.url.strip_prefix("sqlite:").expect("a path"));
+    for sql in heard(&mut c, |c| ask_for_due_pushes(&mut Reader::from(c))) {
+        let plan = sqlite_plan(&mut c, &sql);
+        for table in ["p USING INDEX pushes_due", "s USING PRIMARY KEY", "m USING"] {
+            let search = format!("SEARCH {table}");
+            assert!(
+                plan.iter().any(|step| step.starts_with(&search)),
+                "{plan:#?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn postgres_finds_push_messages_that_are_due_by_an_index() {
+    let Some(home) = home::postgres() else { return };
+    home.open();
+    pushes(
+        &home.url,
+        "generate_series(1, 10000) n",
+        "('s' || n)::bytea",
+    );
+    let mut c = PgConnection::establish(&home.url).expect("PostgreSQL answers");
+    execute_on(&mut c, "analyze");
+    for sql in heard(&mut c, |c| ask_for_due_pushes(&mut Reader::from(c))) {
+        let explain = format!("explain {}", sql.replace("$1", "9").replace("$2", "256"));
+        let plan: Vec<Line> = diesel::sql_query(explain).load(&mut c).expect("a plan");
+        let plan: Vec<String> = plan.into_iter().map(|line| line.text).collect();
+        assert!(
+            plan.iter().any(|line| line.contains("pushes_due")),
+            "{plan:#?}"
+        );
+        assert!(
+            !plan.iter().any(|line| line.contains("Seq Scan")),
+            "{plan:#?}"
+        );
+    }
+}
