@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod authority;
 mod eddyline;
 mod error;
 mod flowdock;
@@ -17,7 +18,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 pub use error::{Error, Result};
-pub use report::{ImportReport, LeftOut, LeftOutKind};
+pub use report::{FlowInvitations, ImportPlan, ImportReport, LeftOut, LeftOutKind, PlannedPeople};
 pub use target::ImportTarget;
 
 /// A kind of archive.
@@ -35,11 +36,16 @@ pub enum ArchiveFormat {
 
 /// How far an import is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportProgress {
-    /// The flow or conversation that is being filled, by what the archive calls it.
-    pub room: String,
-    /// How many messages were added so far.
-    pub messages: u64,
+pub enum ImportProgress {
+    /// Whom it concerns. Nothing was written before.
+    Plan(ImportPlan),
+    /// A flow or conversation is being filled.
+    Messages {
+        /// What the archive calls it.
+        room: String,
+        /// How many messages were added so far.
+        messages: u64,
+    },
 }
 
 /// Imports an archive while servers use the database. Others write between its transactions, each of

@@ -1,6 +1,60 @@
 //! What an import has done, and what it could not take.
 
+use eddyline_model::policy::PersonStanding;
 use serde::Serialize;
+
+/// How many people of one kind a plan names.
+const NAMED: usize = 5;
+
+/// Whom an import concerns. It is known before anything is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ImportPlan {
+    /// People by what they are to the organization.
+    pub people: Vec<PlannedPeople>,
+}
+
+/// People who are the same to the organization.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlannedPeople {
+    /// What they are.
+    pub standing: PersonStanding,
+    /// How many.
+    pub count: u64,
+    /// The first of them, by their addresses, or their names where they have none.
+    pub first: Vec<String>,
+}
+
+impl ImportPlan {
+    /// Counts a person.
+    pub(crate) fn add(&mut self, standing: PersonStanding, who: &str) {
+        let known = self.people.iter().position(|of| of.standing == standing);
+        let place = known.unwrap_or_else(|| {
+            self.people.push(PlannedPeople {
+                standing,
+                count: 0,
+                first: Vec::new(),
+            });
+            self.people.len() - 1
+        });
+        let of_kind = &mut self.people[place];
+        of_kind.count += 1;
+        if of_kind.first.len() < NAMED {
+            of_kind.first.push(shortened(who));
+        }
+    }
+}
+
+/// People who have an account and come in by an invitation: into the first flow of the archive that
+/// names them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FlowInvitations {
+    /// The flow, by its name in URLs.
+    pub flow: String,
+    /// The address of a member who may invite into the flow, an administrator where one is in it.
+    pub inviter: Option<String>,
+    /// The addresses of the people.
+    pub addresses: Vec<String>,
+}
 
 /// A kind of what an archive has and an import could not take, or not as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -10,15 +64,22 @@ pub enum LeftOutKind {
     UnreadableRecord,
     UnusedField,
     UnprovedAddress,
+    ElsewherePerson,
+    MailQuota,
+    AnotherDomain,
     TakenNick,
     RemovedPerson,
+    Parent,
     Conversation,
     GroupConversation,
     ExistingRoom,
+    RoomNumbers,
     TakenName,
+    BeyondLimit,
     NotSaid,
     LongText,
     CutText,
+    ShortenedText,
     TooManyFiles,
     MissingParent,
     MissingFile,
@@ -38,6 +99,18 @@ impl LeftOutKind {
             Self::UnprovedAddress => {
                 "people whose address an account has that has not proved it; their messages bear their names"
             }
+            Self::ElsewherePerson => {
+                "people who have an account and do not belong to the organization; they come in by an invitation, \
+                 and their messages bear their names"
+            }
+            Self::MailQuota => {
+                "people who were not mailed, since the organization has caused as much mail as it may in a day"
+            }
+            Self::AnotherDomain => {
+                "people whose address is within the domain of another organization; they get no account, and their \
+                 messages bear their names"
+            }
+            Self::Parent => "organizations above the new one; --parent puts it below one",
             Self::TakenNick => {
                 "people who could not enter the organization, since another user there has their nick"
             }
@@ -45,7 +118,7 @@ impl LeftOutKind {
                 "people who were removed from the organization, or kept out of it; they stay out"
             }
             Self::Conversation => {
-                "messages of private conversations with people who have no account here"
+                "messages of private conversations with people who do not belong to this organization alone"
             }
             Self::GroupConversation => {
                 "conversations of several people, which became flows of those people"
@@ -53,10 +126,17 @@ impl LeftOutKind {
             Self::ExistingRoom => {
                 "flows and conversations that are here already and were left as they are"
             }
+            Self::RoomNumbers => {
+                "flows and conversations whose numbers of messages leave too few for new ones"
+            }
+            Self::BeyondLimit => {
+                "groups, sources, names, tags and reactions beyond the number that there may be"
+            }
             Self::TakenName => "names that were taken; the number behind them is new",
             Self::NotSaid => "messages of the system, such as topics that were set",
             Self::LongText => "messages whose text was too long for one; they became several",
             Self::CutText => "messages whose text was cut after a hundred messages",
+            Self::ShortenedText => "messages whose text was too long and was cut",
             Self::TooManyFiles => "files behind the hundredth of a message",
             Self::MissingParent => {
                 "answers to messages that the archive does not have; they stand alone"
@@ -90,6 +170,8 @@ pub struct ImportReport {
     pub new_people: u64,
     /// People who were mailed a link to choose a password.
     pub invited: u64,
+    /// Whom to invite, since they have an account that does not belong to the organization.
+    pub invitations: Vec<FlowInvitations>,
     /// Flows that were made.
     pub flows: u64,
     /// Private conversations that were filled.

@@ -2,11 +2,12 @@
 
 use eddyline_files::Files;
 use eddyline_model::OrganizationId;
+use eddyline_model::deletion::DeletionTarget;
 use eddyline_storage::{ImportOrigin, Reader, Result as StoreResult, Store, Tx};
 use tokio::runtime::Handle;
 
 use crate::uploads::Uploads;
-use crate::{ImportProgress, ImportReport, Result};
+use crate::{Error, ImportPlan, ImportProgress, ImportReport, Result};
 
 /// What an import goes into.
 #[derive(Debug)]
@@ -19,8 +20,12 @@ pub struct ImportTarget {
     pub organization: String,
     /// How many bytes the files of an organization may have.
     pub max_file_bytes: u64,
-    /// Whether people who get an account are mailed a link to choose a password.
-    pub invites: bool,
+    /// The name in URLs of the organization above one that the archive makes. What the archive says
+    /// of that does not count.
+    pub parent: Option<String>,
+    /// Whether people who get an account are mailed a link to choose a password, and how much mail
+    /// about accounts the organization may cause in a day; 0 for any number.
+    pub invites: Option<u32>,
     /// Whether nothing is written, and the report says what would be.
     pub is_dry_run: bool,
 }
@@ -32,6 +37,8 @@ pub(crate) struct ImportWork<'p> {
     pub(crate) runtime: Handle,
     pub(crate) uploads: Uploads,
     pub(crate) report: ImportReport,
+    /// The organization above one that is to be made.
+    pub(crate) parent: Option<OrganizationId>,
     progress: &'p mut (dyn FnMut(ImportProgress) + Send),
 }
 
@@ -60,6 +67,7 @@ impl<'p> ImportWork<'p> {
             target,
             runtime,
             report: ImportReport::default(),
+            parent: None,
             progress,
         })
     }
@@ -79,9 +87,20 @@ impl<'p> ImportWork<'p> {
         Ok(self.runtime.block_on(self.target.store.read(work))?)
     }
 
+    /// The organization whose domains count for the archive: the one above an organization that is
+    /// to be made.
+    pub(crate) fn domains_of(&self) -> OrganizationId {
+        self.parent.unwrap_or(self.origin.organization)
+    }
+
+    /// Says whom the import concerns.
+    pub(crate) fn note_plan(&mut self, plan: ImportPlan) {
+        (self.progress)(ImportProgress::Plan(plan));
+    }
+
     /// Says how far the import is.
     pub(crate) fn note_progress(&mut self, room: &str) {
-        (self.progress)(ImportProgress {
+        (self.progress)(ImportProgress::Messages {
             room: room.to_owned(),
             messages: self.report.messages,
         });
@@ -90,18 +109,43 @@ impl<'p> ImportWork<'p> {
 
 /// The organization that an import goes into, which must be there.
 pub(crate) fn existing_organization(target: &ImportTarget) -> Result<OrganizationId> {
-    let name = target.organization.clone();
-    let read = target
-        .store
-        .read(move |reader| find_organization(reader, &name));
-    let found = Handle::current().block_on(read)?;
-    found.ok_or_else(|| crate::Error::NoOrganization(target.organization.clone()))
+    if target.parent.is_some() {
+        return Err(parent_of_existing());
+    }
+    let found = find_organization(target, &target.organization)?;
+    let found = found.ok_or_else(|| Error::NoOrganization(target.organization.clone()))?;
+    refuse_closed(target, found)?;
+    Ok(found)
+}
+
+/// The refusal of a parent for an organization that no archive makes.
+pub(crate) fn parent_of_existing() -> Error {
+    Error::Unfit("--parent is for an organization that the archive makes".to_owned())
+}
+
+/// Refuses an organization that is to be deleted: its members are let in nowhere.
+pub(crate) fn refuse_closed(target: &ImportTarget, organization: OrganizationId) -> Result<()> {
+    let read = target.store.read(move |reader| {
+        let deletion = DeletionTarget::Organization(organization);
+        reader.deletions().find(deletion)
+    });
+    match Handle::current().block_on(read)? {
+        Some(_) => Err(Error::Unfit(format!(
+            "the organization {} is to be deleted; cancel that first",
+            target.organization
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The organization of this name.
 pub(crate) fn find_organization(
-    reader: &mut Reader<'_>,
+    target: &ImportTarget,
     name: &str,
-) -> StoreResult<Option<OrganizationId>> {
-    reader.organizations().find_id_by_name(name)
+) -> Result<Option<OrganizationId>> {
+    let name = name.to_owned();
+    let read = target
+        .store
+        .read(move |reader| reader.organizations().find_id_by_name(&name));
+    Ok(Handle::current().block_on(read)?)
 }

@@ -5,6 +5,8 @@ use eddyline_model::names::{self, Nick};
 
 /// The most characters of a text of a message.
 pub(crate) const MAX_TEXT_CHARS: usize = eddyline_model::messages::MAX_CONTENT_CHARS;
+/// The most characters of the description of a flow, as the API takes it.
+pub(crate) const MAX_DESCRIPTION: usize = 1000;
 /// The most characters of the name of a file.
 const MAX_FILE_NAME: usize = eddyline_model::files::MAX_NAME_CHARS;
 
@@ -55,6 +57,14 @@ pub(crate) fn nicks(wanted: &str, name: &str) -> Vec<String> {
 /// A text without what a database cannot keep.
 pub(crate) fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
+}
+
+/// The beginning of a text, without what a database cannot keep.
+pub(crate) fn short(text: &str, chars: usize) -> String {
+    text.chars()
+        .take(chars)
+        .map(|c| if c == '\0' { '\u{fffd}' } else { c })
+        .collect()
 }
 
 /// The name of a file, without folders.

@@ -5,6 +5,8 @@ use crate::{ApplicationId, RoomId, SourceId, Timestamp, UserId};
 
 /// The most characters of a source's name.
 pub const MAX_NAME_CHARS: usize = 100;
+/// The most sources of a flow.
+pub const MAX_SOURCES: usize = 200;
 /// The most characters of the message about what is wrong with a source.
 pub const MAX_ERROR_CHARS: usize = 1000;
 

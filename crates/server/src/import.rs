@@ -1,10 +1,13 @@
 //! `eddyline import`: the archive of an organization of Eddyline, Flowdock, Slack or Mattermost, into an
 //! organization here.
 
+mod invite;
+
 use std::fmt::{self, Display};
 
-use eddyline_import::{ImportReport, ImportTarget, import};
+use eddyline_import::{ImportPlan, ImportProgress, ImportReport, ImportTarget, import};
 use eddyline_model::audit::{AuditAction, AuditEntry, actor};
+use eddyline_model::policy::PersonStanding;
 use eddyline_storage::Store;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,16 +30,18 @@ pub(crate) async fn run(settings: Settings, command: Import) -> Result<(), Comma
             files: backup::place_for_files(&settings)?,
             organization: command.org.clone(),
             max_file_bytes: settings.max_file_bytes_per_organization,
-            invites: command.invite,
+            parent: command.parent.clone(),
+            invites: command.invite.then_some(settings.mail_per_organization_day),
             is_dry_run: command.dry_run,
         };
         let progress = reporter.clone();
         let format = command.format.map(Into::into);
-        let work = import(target, command.archive.clone(), format, move |now| {
-            progress.report(ProgressLine::Messages {
-                room: &now.room,
-                messages: now.messages,
-            });
+        let work = import(target, command.archive.clone(), format, move |now| match now {
+            ImportProgress::Plan(plan) => progress.say(&PlanLine::of(plan)),
+            ImportProgress::Messages { room, messages } => {
+                let room = &room;
+                progress.report(ProgressLine::Messages { room, messages });
+            }
         });
         let archive = command.archive.display();
         if !command.dry_run {
@@ -56,11 +61,15 @@ pub(crate) async fn run(settings: Settings, command: Import) -> Result<(), Comma
     };
     let done = backup::until_stopped(stop, Box::pin(work)).await;
     store.close().await;
+    let mut report = done??;
+    if command.invite && !command.dry_run && !report.invitations.is_empty() {
+        report.invited += invite::run(&settings, &command.org, &report.invitations).await?;
+    }
     let answer = ImportAnswer {
         archive: command.archive.display().to_string(),
         organization: command.org,
         dry_run: command.dry_run,
-        report: done??,
+        report,
     };
     reporter.end(&answer)?;
     Ok(())
@@ -80,6 +89,59 @@ async fn note(store: &Store, organization: &str, detail: &Value) -> Result<(), C
     });
     work.await?;
     Ok(())
+}
+
+/// Whom an import concerns.
+#[derive(Serialize)]
+struct PlanLine {
+    progress: &'static str,
+    #[serde(flatten)]
+    plan: ImportPlan,
+}
+
+impl PlanLine {
+    fn of(plan: ImportPlan) -> Self {
+        Self {
+            progress: "people",
+            plan,
+        }
+    }
+}
+
+impl Display for PlanLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "People of the archive:")?;
+        for people in &self.plan.people {
+            let mut first: Vec<String> = people.first.iter().map(escaped).collect();
+            if people.count > first.len() as u64 {
+                first.push("…".to_owned());
+            }
+            let (count, what) = (people.count, standing(people.standing));
+            write!(f, "\n  {count} {what}: {}", first.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+fn escaped(text: &String) -> String {
+    text.escape_debug().to_string()
+}
+
+fn standing(standing: PersonStanding) -> &'static str {
+    match standing {
+        PersonStanding::Member => "belong to the organization",
+        PersonStanding::Imported => "have an account that an import has made",
+        PersonStanding::New => "get an account",
+        PersonStanding::Elsewhere => "have an account elsewhere; their messages bear their names",
+        PersonStanding::AnotherDomain => {
+            "have an address in the domain of another organization; their messages bear their names"
+        }
+        PersonStanding::Unproved => {
+            "have the address of an account that has not proved it; their messages bear their names"
+        }
+        PersonStanding::KeptOut => "are kept out; their messages bear their names",
+        PersonStanding::WithoutAddress => "have no address; their messages bear their names",
+    }
 }
 
 /// An archive was imported.
@@ -109,6 +171,11 @@ impl Display for ImportAnswer {
             "  People:        {} known, {} new{invited}",
             report.known_people, report.new_people
         )?;
+        let waiting = report.invitations.iter();
+        let waiting: usize = waiting.map(|into| into.addresses.len()).sum();
+        if waiting > 0 {
+            writeln!(f, "  To be invited: {waiting}, mailed with --invite")?;
+        }
         writeln!(f, "  Flows:         {}", report.flows)?;
         writeln!(f, "  Conversations: {}", report.conversations)?;
         let known = match report.known_messages {

@@ -94,6 +94,14 @@ impl Reporter {
         };
     }
 
+    /// Says something that stays, before the answer.
+    pub(crate) fn say(&self, line: &(impl Display + Serialize)) {
+        let _ = match self.json {
+            true => json_line(self.out(), line),
+            false => writeln!(self.out(), "{line}"),
+        };
+    }
+
     /// Gives the answer.
     pub(crate) fn end(&self, answer: &(impl Display + Serialize)) -> io::Result<()> {
         if self.is_terminal && !self.json {

@@ -93,7 +93,12 @@ impl VerifyAnswer {
 
 impl Display for VerifyAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "Verified {}", self.archive)?;
+        // An archive that is not as it was written was read and nothing more.
+        let done = match self.findings.len() {
+            0 => "Verified",
+            _ => "Read",
+        };
+        writeln!(f, "{done} {}", self.archive)?;
         if let Some(scope) = &self.scope {
             let kind = match scope.kind {
                 ScopeKind::Organization => "organization",

@@ -1,6 +1,8 @@
 //! Domains of e-mail addresses that operators gave to organizations.
 
 use diesel::prelude::*;
+use eddyline_model::names::domain_of;
+use eddyline_model::policy::AddressDomain;
 use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
@@ -27,6 +29,29 @@ impl<C: Access> Organizations<'_, C> {
             .order(organization_domains::domain)
             .select(organization_domains::domain)
             .load(c)?)
+    }
+}
+
+impl<C: Access> Organizations<'_, C> {
+    /// Whose the domain of an address is, as an organization sees it: what belongs to an organization
+    /// belongs to those below it too. The address is given in the form by which addresses are compared.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn find_address_domain(
+        &mut self,
+        organization: OrganizationId,
+        email_key: &str,
+    ) -> Result<AddressDomain> {
+        let Some(holder) = self.find_by_domain(domain_of(email_key))? else {
+            return Ok(AddressDomain::Unclaimed);
+        };
+        let is_own = holder == organization || self.list_below(holder)?.contains(&organization);
+        Ok(match is_own {
+            true => AddressDomain::Own,
+            false => AddressDomain::Another,
+        })
     }
 }
 
@@ -107,12 +132,23 @@ impl Emails<'_, Tx<'_>> {
 }
 
 impl Organizations<'_, Tx<'_>> {
-    /// The organization to which a domain belongs, which keeps it until the transaction ends.
+    /// Whose the domain of an address is, as [`find_address_domain`](Self::find_address_domain) says.
+    /// It stays so until the transaction ends.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn lock_domain(&mut self, domain: &str) -> Result<Option<OrganizationId>> {
+    pub fn lock_address_domain(
+        &mut self,
+        organization: OrganizationId,
+        email_key: &str,
+    ) -> Result<AddressDomain> {
+        self.lock_domain(domain_of(email_key))?;
+        self.find_address_domain(organization, email_key)
+    }
+
+    /// The organization to which a domain belongs, which keeps it until the transaction ends.
+    fn lock_domain(&mut self, domain: &str) -> Result<Option<OrganizationId>> {
         match self.0.connection() {
             #[cfg(feature = "postgres")]
             crate::reader::Inner::Postgres(c) => {

@@ -197,10 +197,7 @@ impl Users<'_, Tx<'_>> {
         // What an archive called the user may be a name.
         diesel::delete(
             imported_records::table
-                .filter(
-                    imported_records::kind
-                        .eq_any([ImportedKind::USER, ImportedKind::AWAITED_PICTURE]),
-                )
+                .filter(imported_records::kind.eq_any(ImportedKind::OF_USERS))
                 .filter(imported_records::local_id.eq(user.0)),
         )
         .execute(c)?;

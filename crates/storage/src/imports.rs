@@ -28,6 +28,8 @@ use crate::threads::{CHAT, INBOX, ThreadRecord, ThreadSnapshot};
 use crate::transaction::Tx;
 use crate::{Error, Result};
 
+mod accounts;
+
 /// How many rows one statement adds.
 const ROWS: usize = 200;
 
@@ -43,8 +45,8 @@ pub struct ImportOrigin {
 /// A kind of record of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportedKind {
-    /// A person, who is a user here.
-    User,
+    /// An account that an import made, by the address that it was made for.
+    MadeAccount,
     /// A flow or a private conversation, which is a room here.
     Room,
     /// A message, by its number in this room.
@@ -55,22 +57,23 @@ pub enum ImportedKind {
     UnfinishedRoom,
     /// An account that was made and still lacks the picture of the archive, by its number.
     AwaitedPicture,
+    /// An application, by its name: the stand-in that an import has made for it.
+    Application,
 }
 
 impl ImportedKind {
-    /// What records of users have as their kind.
-    pub(crate) const USER: i16 = 0;
-    /// What records of accounts without their picture have.
-    pub(crate) const AWAITED_PICTURE: i16 = 5;
+    /// The kinds of the records of users. Earlier versions wrote the first of them.
+    pub(crate) const OF_USERS: [i16; 3] = [0, 5, 6];
 
     fn columns(self) -> (i16, i64) {
         match self {
-            Self::User => (Self::USER, 0),
             Self::Room => (1, 0),
             Self::Message(room) => (2, room.0),
             Self::CompleteRoom => (3, 0),
             Self::UnfinishedRoom => (4, 0),
-            Self::AwaitedPicture => (Self::AWAITED_PICTURE, 0),
+            Self::AwaitedPicture => (5, 0),
+            Self::MadeAccount => (6, 0),
+            Self::Application => (7, 0),
         }
     }
 }

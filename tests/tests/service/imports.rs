@@ -19,6 +19,7 @@ mod killed;
 mod mattermost;
 mod own;
 mod slack;
+mod strangers;
 
 impl Site {
     fn import(&self, archive: &Path, arguments: &[&str]) -> Json {

@@ -3,7 +3,7 @@
 
 use eddyline_model::OrganizationId;
 use eddyline_model::identities::Identity;
-use eddyline_model::names::domain_of;
+use eddyline_model::policy::AddressDomain;
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
 /// Whether the word of an organization's provider proves an address, given in the form by which
@@ -14,14 +14,10 @@ pub(super) fn vouches(
     organization: OrganizationId,
     email_key: &str,
 ) -> StoreResult<bool> {
-    let Some(holder) = tx.organizations().lock_domain(domain_of(email_key))? else {
-        return Ok(false);
-    };
-    Ok(holder == organization
-        || tx
-            .organizations()
-            .list_below(holder)?
-            .contains(&organization))
+    let domain = tx
+        .organizations()
+        .lock_address_domain(organization, email_key)?;
+    Ok(domain == AddressDomain::Own)
 }
 
 /// The organizations that a provider reaches: its own, which comes first, and all below it.

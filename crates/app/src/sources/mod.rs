@@ -9,7 +9,7 @@ use eddyline_auth::Secret;
 use eddyline_model::audit::{AuditAction, AuditEntry, AuditTarget};
 use eddyline_model::log::Control;
 use eddyline_model::policy::{self, FlowAction};
-use eddyline_model::sources::{MAX_ERROR_CHARS, MAX_NAME_CHARS, Source};
+use eddyline_model::sources::{MAX_ERROR_CHARS, MAX_NAME_CHARS, MAX_SOURCES, Source};
 use eddyline_model::{ApplicationId, RoomId, SourceId, Timestamp, UserId};
 use eddyline_storage::{NewSourceRow, Result as StoreResult, Tx};
 use eddyline_wire::{Source as WireSource, is_unseen};
@@ -27,9 +27,6 @@ use crate::core::transaction::NoCaller;
 use crate::core::transaction::TxResult;
 use crate::rooms::FlowRoom;
 use crate::{Error, Result};
-
-/// The most sources of a flow.
-const MAX_SOURCES: usize = 200;
 
 /// A source to be made.
 #[derive(Clone, Debug)]

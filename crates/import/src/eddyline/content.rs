@@ -11,8 +11,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::authority::Participant;
 use crate::texts;
 
+/// How many bytes the tags of a message have at most. Three thousand who have not read it take less.
+const MAX_TAG_BYTES: usize = 64 << 10;
 /// The beginnings of tags behind which a user stands.
 const TAGS_OF_USERS: [&str; 3] = [":user:", ":unread:", ":highlight:"];
 /// How the addresses of files begin.
@@ -22,25 +25,39 @@ const FILES: &str = "=\"/files/";
 /// The same as a reference, which cleaning leaves as it is.
 const REFERENCES: &str = "=\"cid:/files/";
 
-/// The users of an archive, by number.
-pub(super) type Users = BTreeMap<PersonNumber, UserId>;
+/// The people of an archive, by number.
+pub(super) type Users = BTreeMap<PersonNumber, Participant>;
 
-pub(super) fn tags(users: &Users, tags: &[String]) -> Vec<String> {
-    let kept = tags.iter().filter(|tag| texts::is_tag(tag));
-    kept.map(|text| tag(users, text)).collect()
+fn user(users: &Users, number: PersonNumber) -> Option<UserId> {
+    users.get(&number)?.user()
 }
 
-fn tag(users: &Users, tag: &str) -> String {
+/// Tags with users in the place of people, up to [`MAX_TAG_BYTES`].
+pub(super) fn tags(users: &Users, tags: &[String]) -> Vec<String> {
+    let kept = tags.iter().filter(|tag| texts::is_tag(tag));
+    let mut bytes = 0;
+    kept.filter_map(|text| tag(users, text))
+        .take_while(|tag| {
+            bytes += tag.len();
+            bytes <= MAX_TAG_BYTES
+        })
+        .collect()
+}
+
+/// A tag, in which a user stands where the archive has a person. `None` where it names a user by a
+/// number that no person has.
+fn tag(users: &Users, tag: &str) -> Option<String> {
     for prefix in TAGS_OF_USERS {
-        let number = tag
-            .strip_prefix(prefix)
-            .and_then(|number| number.parse().ok());
-        if let Some(number) = number {
-            let user: Option<&UserId> = users.get(&number);
-            return format!("{prefix}{}", user.map_or(0, |user| user.0));
+        let Some(named) = tag.strip_prefix(prefix) else {
+            continue;
+        };
+        if let Ok(number) = named.parse() {
+            let user = user(users, number);
+            return Some(format!("{prefix}{}", user.map_or(0, |user| user.0)));
         }
+        return named.parse::<UserId>().is_err().then(|| tag.to_owned());
     }
-    tag.to_owned()
+    Some(tag.to_owned())
 }
 
 /// The content of a message; `None` when it is none of such an event.
@@ -112,7 +129,7 @@ fn action(users: &Users, raw: &str) -> Option<String> {
     }
     let mut read: Happened = serde_json::from_str(raw).ok()?;
     if let Ok(OfUser { user }) = serde_json::from_str(read.description.get()) {
-        let user = users.get(&user).map_or(0, |user| user.0);
+        let user = self::user(users, user).map_or(0, |user| user.0);
         read.description = RawValue::from_string(format!("{{\"user\":{user}}}")).ok()?;
     }
     serde_json::to_string(&read).ok()
@@ -250,12 +267,26 @@ mod tests {
     }
 
     #[test]
+    fn tags_have_a_bound() {
+        let given = vec!["t".repeat(1024); MAX_TAG_BYTES / 1024 + 1];
+        assert_eq!(tags(&Users::new(), &given).len(), MAX_TAG_BYTES / 1024);
+    }
+
+    #[test]
     fn users_take_the_place_of_people() {
-        let users = Users::from([(2, UserId(70))]);
-        let given = [":user:2", ":unread:2", ":user:crew", "tea", "a\nb"].map(str::to_owned);
+        let users = Users::from([(2, Participant::of_test(Some(UserId(70))))]);
+        let given = [
+            ":user:2",
+            ":unread:2",
+            ":user:3",
+            ":unread:4294967299",
+            ":user:crew",
+            "tea",
+            "a\nb",
+        ];
         assert_eq!(
-            tags(&users, &given),
-            [":user:70", ":unread:70", ":user:crew", "tea"]
+            tags(&users, &given.map(str::to_owned)),
+            [":user:70", ":unread:70", ":user:0", ":user:crew", "tea"]
         );
         assert_eq!(
             action(&users, r#"{"type":"block","description":{"user":2}}"#).unwrap(),

@@ -2,8 +2,12 @@
 //! else that an archive has are kept, so that an export of what was imported is the same.
 
 mod content;
+mod numbers;
 mod organization;
+mod room;
 mod rooms;
+mod sources;
+mod threads;
 
 use std::path::Path;
 
@@ -14,8 +18,9 @@ use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::{ImportedKind, Result as StoreResult, Tx};
 
 use self::content::Users;
+use crate::authority::Participants;
 use crate::people::Person;
-use crate::target::{ImportWork, find_organization};
+use crate::target::{ImportWork, find_organization, refuse_closed};
 use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
 
 /// What records that came from such an archive are noted as.
@@ -46,18 +51,32 @@ pub(crate) fn import(
         ScopeKind::Organization => Some(reader.record(paths::ORGANIZATION)?),
         _ => None,
     };
-    let organization = target_organization(&target, record.as_ref())?;
-    let (id, is_new) = match organization {
-        Some(found) => found,
-        // Of a dry run, into an organization that would be made.
-        None => (OrganizationId(0), true),
-    };
+    let found = target_organization(&target)?;
+    let is_new = found.is_none_or(|(_, is_unfinished)| is_unfinished);
+    let parent = organization::find_parent(&target, is_new && record.is_some())?;
+    if found.is_none() {
+        let record = record.as_ref();
+        record.ok_or_else(|| Error::NoOrganization(target.organization.clone()))?;
+        organization::check_name(&target)?;
+    }
+    // An organization that is to be made has no number yet.
+    let id = found.map_or(OrganizationId(0), |(id, _)| id);
     let mut work = ImportWork::new(target, SOURCE, id, progress)?;
+    work.parent = parent;
     let own = OwnArchive { reader, record };
-    let users = own.people(&mut work, is_new)?;
+    let records = own.person_records()?;
+    let decisions = work.decide(own.people(&records, is_new)?)?;
     if !work.target.is_dry_run
+        && found.is_none()
         && let Some(record) = &own.record
     {
+        work.origin.organization = organization::make(&work, record)?;
+    }
+    let participants = work.bring_in(decisions)?;
+    own.pictures(&mut work, &records, &participants)?;
+    let users = records.iter().map(|record| record.number);
+    let users: Users = users.zip(participants.all().iter().cloned()).collect();
+    if let Some(record) = &own.record {
         organization::fill(&mut work, record, &users, is_new)?;
     }
     own.rooms(&mut work, &users)?;
@@ -70,36 +89,19 @@ pub(crate) fn import(
     Ok(work.report)
 }
 
-/// The organization with whether it was made for the archive.
-fn target_organization(
-    target: &ImportTarget,
-    record: Option<&OrganizationRecord>,
-) -> Result<Option<(OrganizationId, bool)>> {
-    let runtime = tokio::runtime::Handle::current();
-    let name = target.organization.clone();
-    let found = runtime.block_on(target.store.read(move |reader| {
-        let Some(id) = find_organization(reader, &name)? else {
-            return Ok(None);
-        };
-        let kind = ImportedKind::Room;
-        let origin = eddyline_storage::ImportOrigin {
-            organization: id,
-            source: organization::UNFINISHED.to_owned(),
-        };
-        // An import that made it may have ended before it was complete.
-        let unfinished = reader.imports().list(&origin, kind)?;
-        let is_unfinished = unfinished.contains_key("begun") && !unfinished.contains_key("done");
-        Ok(Some((id, is_unfinished)))
-    }))?;
-    match (found, record) {
-        (Some(found), _) => Ok(Some(found)),
-        (None, Some(_)) if target.is_dry_run => Ok(None),
-        (None, Some(record)) => {
-            let made = organization::make(target, record, &runtime)?;
-            Ok(Some((made, true)))
-        }
-        (None, None) => Err(Error::NoOrganization(target.organization.clone())),
-    }
+/// The organization, where it is there, with whether an archive has made it and not filled it yet.
+fn target_organization(target: &ImportTarget) -> Result<Option<(OrganizationId, bool)>> {
+    let Some(id) = find_organization(target, &target.organization)? else {
+        return Ok(None);
+    };
+    refuse_closed(target, id)?;
+    let origin = organization::origin(id);
+    let read = target
+        .store
+        .read(move |reader| reader.imports().list(&origin, ImportedKind::Room));
+    let unfinished = tokio::runtime::Handle::current().block_on(read)?;
+    let is_unfinished = unfinished.contains_key("begun") && !unfinished.contains_key("done");
+    Ok(Some((id, is_unfinished)))
 }
 
 /// An archive that was verified.
@@ -109,33 +111,43 @@ struct OwnArchive {
 }
 
 impl OwnArchive {
-    fn people(&self, work: &mut ImportWork<'_>, is_new: bool) -> Result<Users> {
+    fn person_records(&self) -> Result<Vec<PersonRecord>> {
         let mut records: Vec<PersonRecord> = Vec::new();
         self.reader.each_record(paths::PEOPLE, |person| {
             records.push(person);
             Ok::<_, Error>(())
         })?;
+        Ok(records)
+    }
+
+    fn people(&self, records: &[PersonRecord], is_new: bool) -> Result<Vec<Person>> {
         let members = self.members(is_new)?;
-        let people: Vec<Person> = records
-            .iter()
+        let people = records.iter();
+        Ok(people
             .map(|record| person(record, members.get(&record.number).copied()))
-            .collect();
-        let brought = work.resolve_people(&people)?;
-        // Also of accounts that an import which was interrupted has made.
+            .collect())
+    }
+
+    /// Gives new accounts their pictures, also those that an import which was interrupted has made.
+    fn pictures(
+        &self,
+        work: &mut ImportWork<'_>,
+        records: &[PersonRecord],
+        participants: &Participants,
+    ) -> Result<()> {
+        if work.target.is_dry_run {
+            return Ok(());
+        }
         let origin = work.origin.clone();
         let awaited =
             work.read(move |reader| reader.imports().list(&origin, ImportedKind::AwaitedPicture))?;
-        let mut users = Users::new();
-        for (record, brought) in records.iter().zip(&brought) {
-            let Some(user) = brought.user else {
-                continue;
-            };
-            users.insert(record.number, user);
-            if awaited.contains_key(&user.to_string()) && !work.target.is_dry_run {
+        for (record, participant) in records.iter().zip(participants.all()) {
+            let user = participant.user();
+            if let Some(user) = user.filter(|user| awaited.contains_key(&user.to_string())) {
                 self.picture(work, record, user)?;
             }
         }
-        Ok(users)
+        Ok(())
     }
 
     /// Who is to belong to the organization. An archive names the administrators of an organization

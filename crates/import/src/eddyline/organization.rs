@@ -1,54 +1,88 @@
 //! The organization of an archive.
 
-use eddyline_archive::OrganizationRecord;
+use std::collections::BTreeSet;
+
+use eddyline_archive::{GroupRecord, OrganizationRecord};
 use eddyline_model::audit::{AuditAction, AuditEntry, actor};
+use eddyline_model::groups::{MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MAX_GROUPS};
+use eddyline_model::log::Control;
 use eddyline_model::names::{GroupName, parameterized_candidates};
 use eddyline_model::organizations::{Organization, OrganizationSubscription};
 use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::{ImportOrigin, ImportedKind};
-use tokio::runtime::Handle;
 
 use super::content::Users;
-use crate::target::ImportWork;
+use crate::target::{ImportWork, find_organization, parent_of_existing};
 use crate::{Error, ImportTarget, LeftOutKind, Result, texts};
 
+/// The most former names in URLs that an archive gives an organization.
+const MAX_NAMES: usize = 20;
 /// As what it is noted that an import has made an organization, until it has filled it.
 pub(super) const UNFINISHED: &str = "eddyline-organization";
 
-/// Makes the organization, with places for all of its members.
-pub(super) fn make(
+/// The organization that a new one is to be below: what `--parent` names, whatever the archive says.
+pub(super) fn find_parent(
     target: &ImportTarget,
-    record: &OrganizationRecord,
-    runtime: &Handle,
-) -> Result<OrganizationId> {
-    let wanted = target.organization.clone();
-    // A name that stands in URLs is one of its own candidates.
-    if parameterized_candidates(&wanted, "x").next().as_ref() != Some(&wanted) {
-        return Err(Error::Unfit(format!(
-            "--org {wanted}: the name in URLs of a new organization has lower-case letters, digits and - only"
-        )));
+    is_made: bool,
+) -> Result<Option<OrganizationId>> {
+    let Some(name) = &target.parent else {
+        return Ok(None);
+    };
+    if !is_made {
+        return Err(parent_of_existing());
     }
+    match find_organization(target, name)? {
+        Some(parent) => Ok(Some(parent)),
+        None => Err(Error::NoOrganization(name.clone())),
+    }
+}
+
+/// Whether the name that stands in URLs may be that of a new organization.
+pub(super) fn check_name(target: &ImportTarget) -> Result<()> {
+    let wanted = &target.organization;
+    match is_name(wanted) {
+        true => Ok(()),
+        false => Err(Error::Unfit(format!(
+            "--org {wanted}: the name in URLs of a new organization has lower-case letters, digits and - only"
+        ))),
+    }
+}
+
+/// Whether a name may stand in URLs: it is one of its own candidates then.
+fn is_name(name: &str) -> bool {
+    parameterized_candidates(name, "x").next().as_deref() == Some(name)
+}
+
+/// Makes the organization, with places for all of its members.
+pub(super) fn make(work: &ImportWork<'_>, record: &OrganizationRecord) -> Result<OrganizationId> {
+    let (wanted, parent) = (work.target.organization.clone(), work.parent);
     let name = texts::display_name(&record.name);
-    let limit = record
-        .user_limit
-        .max(i64::try_from(record.members.len()).unwrap_or(i64::MAX));
+    let members = i64::try_from(record.members.len()).unwrap_or(i64::MAX);
+    let limit = user_limit(record).max(members);
     let created_at = texts::time(record.created_at);
-    let work = target.store.write(move |tx| {
+    work.write(move |tx| {
         let id = tx
             .organizations()
             .insert(&name, &wanted, limit, created_at)?;
+        if let (Some(_), Some(made)) = (parent, tx.organizations().find(id)?) {
+            tx.organizations().update(&Organization { parent, ..made })?;
+        }
         let entry = AuditEntry::new(AuditAction::OrganizationCreate, Some(id));
         tx.audit().insert(&entry.by(actor::OPERATOR))?;
-        let origin = origin(id);
         let begun = [("begun".to_owned(), id.0)];
         tx.imports()
-            .insert_records(&origin, ImportedKind::Room, &begun)?;
+            .insert_records(&origin(id), ImportedKind::Room, &begun)?;
         Ok(id)
-    });
-    Ok(runtime.block_on(work)?.0)
+    })
 }
 
-fn origin(organization: OrganizationId) -> ImportOrigin {
+/// The places that the archive gives the organization, as many as an operator may give.
+fn user_limit(record: &OrganizationRecord) -> i64 {
+    record.user_limit.clamp(0, i64::from(u32::MAX))
+}
+
+/// As what the making of an organization is noted.
+pub(super) fn origin(organization: OrganizationId) -> ImportOrigin {
     ImportOrigin {
         organization,
         source: UNFINISHED.to_owned(),
@@ -62,85 +96,101 @@ pub(super) fn fill(
     users: &Users,
     is_new: bool,
 ) -> Result<()> {
-    let organization = work.origin.organization;
+    if is_new && record.parent.is_some() && work.parent.is_none() {
+        let which = record.parent.clone().unwrap_or_default();
+        work.report.leave_out(LeftOutKind::Parent, which);
+    }
+    if work.target.is_dry_run {
+        return Ok(());
+    }
     for group in &record.groups {
-        let Ok(name) = group.name.parse::<GroupName>() else {
-            work.report
-                .leave_out(LeftOutKind::UnreadableRecord, group.name.clone());
-            continue;
-        };
-        let members: Vec<UserId> = group
-            .people
-            .iter()
-            .filter_map(|number| users.get(number).copied())
-            .collect();
-        let created_at = texts::time(group.created_at);
-        let shown = group.name.clone();
-        let is_there = work.write(move |tx| {
-            tx.organizations().lock(organization)?;
-            let key = name.key();
-            let is_nick = tx
-                .organization_members()
-                .has_nick(organization, &key, UserId(0))?;
-            if is_nick {
-                return Ok(tx.groups().find_by_name(organization, &key)?.is_some());
+        match group.name.parse::<GroupName>() {
+            Ok(name) => fill_group(work, group, name, users)?,
+            Err(_) => {
+                work.report
+                    .leave_out(LeftOutKind::UnreadableRecord, group.name.clone());
             }
-            let group = tx
-                .groups()
-                .insert(organization, (name.as_str(), &key), created_at)?;
-            tx.groups().insert_members(organization, group, &members)?;
-            tx.record_event(eddyline_model::log::Control::GroupChange { organization });
-            Ok(true)
-        })?;
-        if !is_there {
-            work.report.leave_out(LeftOutKind::TakenNick, shown);
         }
     }
-    if is_new {
-        names(work, record)?;
+    match is_new {
+        true => names(work, record),
+        false => Ok(()),
+    }
+}
+
+/// Makes a group of the members of the organization who are in it, unless it is there.
+fn fill_group(
+    work: &mut ImportWork<'_>,
+    group: &GroupRecord,
+    name: GroupName,
+    users: &Users,
+) -> Result<()> {
+    let organization = work.origin.organization;
+    let numbers = group.people.iter();
+    let members: BTreeSet<UserId> = numbers
+        .filter_map(|number| users.get(number)?.member())
+        .collect();
+    let members: Vec<UserId> = members.into_iter().collect();
+    let created_at = texts::time(group.created_at);
+    let left_out = work.write(move |tx| {
+        tx.organizations().lock(organization)?;
+        let key = name.key();
+        let mut of_organization = tx.organization_members();
+        if of_organization.has_nick(organization, &key, UserId(0))? {
+            let is_there = tx.groups().find_by_name(organization, &key)?.is_some();
+            return Ok((!is_there).then_some(LeftOutKind::TakenNick));
+        }
+        let groups = tx.groups().list_of_organizations(&[organization])?;
+        let memberships: usize = groups.iter().map(|group| group.users.len()).sum();
+        if groups.len() >= MAX_GROUPS
+            || members.len() > MAX_GROUP_MEMBERS
+            || memberships + members.len() > MAX_GROUP_MEMBERSHIPS
+        {
+            return Ok(Some(LeftOutKind::BeyondLimit));
+        }
+        let group = tx
+            .groups()
+            .insert(organization, (name.as_str(), &key), created_at)?;
+        tx.groups().insert_members(organization, group, &members)?;
+        tx.record_event(Control::GroupChange { organization });
+        Ok(None)
+    })?;
+    if let Some(kind) = left_out {
+        work.report.leave_out(kind, group.name.clone());
     }
     Ok(())
 }
 
-/// Gives a new organization the names in URLs that it had, and its parent.
+/// Gives a new organization the names in URLs that it had.
 fn names(work: &mut ImportWork<'_>, record: &OrganizationRecord) -> Result<()> {
     let organization = work.origin.organization;
     let is_own = work.target.organization == record.parameterized_name;
-    let (mut wanted, parent) = (record.names.clone(), record.parent.clone());
+    let mut wanted = record.names.clone();
     wanted.retain(|name| is_own && *name != record.parameterized_name);
-    let (taken, has_parent) = work.write(move |tx| {
+    let spare = wanted.split_off(wanted.len().min(MAX_NAMES));
+    for name in spare {
+        work.report.leave_out(LeftOutKind::BeyondLimit, name);
+    }
+    let taken = work.write(move |tx| {
         let Some(found) = tx.organizations().find(organization)? else {
-            return Ok((Vec::new(), true));
+            return Ok(Vec::new());
         };
         let mut taken = Vec::new();
         for name in &wanted {
             match tx.organizations().find_id_by_name(name)? {
-                None => tx.organizations().update(&Organization {
+                None if is_name(name) => tx.organizations().update(&Organization {
                     parameterized_name: name.clone(),
                     ..found.clone()
                 })?,
-                Some(other) if other != organization => taken.push(name.clone()),
-                Some(_) => {}
+                Some(other) if other == organization => {}
+                _ => taken.push(name.clone()),
             }
         }
-        let above = match &parent {
-            Some(parent) => tx.organizations().find_id_by_name(parent)?,
-            None => None,
-        };
-        let above = above.filter(|above| *above != organization);
-        let has_parent = parent.is_none() || above.is_some();
-        tx.organizations().update(&Organization {
-            parent: above,
-            ..found
-        })?;
-        Ok((taken, has_parent))
+        tx.organizations().update(&found)?;
+        Ok(taken)
     })?;
     for name in taken {
         work.report.leave_out(LeftOutKind::TakenName, name);
-    }
-    if !has_parent {
-        work.report
-            .leave_out(LeftOutKind::UnusedField, "the organization above it");
     }
     Ok(())
 }
@@ -155,7 +205,7 @@ pub(super) fn finish(work: &ImportWork<'_>, record: &OrganizationRecord) -> Resu
             next_bill: day(&record.billing_date),
         },
     };
-    let (user_limit, active) = (record.user_limit, record.active);
+    let (user_limit, active) = (user_limit(record), record.active);
     work.write(move |tx| {
         if let Some(found) = tx.organizations().lock(organization)? {
             tx.organizations().update(&Organization {
@@ -165,7 +215,7 @@ pub(super) fn finish(work: &ImportWork<'_>, record: &OrganizationRecord) -> Resu
                 ..found
             })?;
         }
-        tx.record_event(eddyline_model::log::Control::OrganizationChange);
+        tx.record_event(Control::OrganizationChange);
         let done = [("done".to_owned(), organization.0)];
         tx.imports()
             .insert_records(&origin(organization), ImportedKind::Room, &done)

@@ -17,9 +17,9 @@ use eddyline_storage::{
 
 use super::entries::Entries;
 use super::{Foreign, ForeignFile, ForeignMessage, MENTION, Room, RoomKind, Spool, file};
-use crate::people::BroughtIn;
+use crate::authority::{NotedRoom, Pair, Participant, Participants, confirm_room};
 use crate::target::ImportWork;
-use crate::{Error, LeftOutKind, Result, people, texts};
+use crate::{Error, LeftOutKind, Result, texts};
 
 /// How many messages one transaction writes.
 const MESSAGES: usize = 250;
@@ -34,9 +34,8 @@ pub(crate) fn load(
     spool: Spool,
     entries: &mut dyn Entries,
 ) -> Result<()> {
-    let brought = work.resolve_people(&foreign.people)?;
-    let ids = foreign.people.iter().map(|person| person.id.clone());
-    let people: HashMap<String, BroughtIn> = ids.zip(brought).collect();
+    let decisions = work.decide(foreign.people.clone())?;
+    let people = work.bring_in(decisions)?;
     let origin = work.origin.clone();
     let (known, unfinished) = work.read(move |reader| {
         Ok((
@@ -68,7 +67,14 @@ pub(crate) fn load(
             loading.close()?;
         }
     }
-    Ok(())
+    let known = loading.known;
+    let flows = foreign.rooms.iter().filter_map(|room| {
+        let id = known.get(&room.id)?;
+        let members = room.members.iter();
+        let members: Vec<&Participant> = members.filter_map(|id| people.find(id)).collect();
+        Some((RoomId(*id), members))
+    });
+    work.report_invitations(flows)
 }
 
 /// Who can be mentioned in a flow.
@@ -98,7 +104,7 @@ struct OpenRoom {
     /// `None` when the room cannot be had: its messages are left out.
     room: Option<RoomId>,
     /// The two of a conversation.
-    pair: Option<(UserId, UserId)>,
+    pair: Option<Pair>,
     nicks: Nicks,
     /// What was imported before and by now, by what the archive calls it.
     numbers: HashMap<String, i64>,
@@ -122,7 +128,7 @@ impl OpenRoom {
 struct Loading<'l, 'w> {
     work: &'l mut ImportWork<'w>,
     foreign: &'l Foreign,
-    people: &'l HashMap<String, BroughtIn>,
+    people: &'l Participants,
     known: HashMap<String, i64>,
     /// Rooms that an import which was interrupted has made.
     unfinished: HashMap<String, i64>,
@@ -132,7 +138,7 @@ struct Loading<'l, 'w> {
 
 impl Loading<'_, '_> {
     fn user(&self, person: &str) -> Option<UserId> {
-        self.people.get(person)?.user
+        self.people.find(person)?.user()
     }
 
     fn message(&mut self, place: usize, message: &ForeignMessage) -> Result<()> {
@@ -150,31 +156,35 @@ impl Loading<'_, '_> {
 
     fn open(&mut self, place: usize) -> Result<()> {
         let foreign = &self.foreign.rooms[place];
-        let users: Vec<UserId> = foreign
-            .members
-            .iter()
-            .filter_map(|id| self.user(id))
-            .collect();
-        let pair = match (foreign.kind, &users[..]) {
-            (RoomKind::Conversation, [one]) if foreign.members.len() == 1 => Some((*one, *one)),
-            (RoomKind::Conversation, [one, other]) => Some((*one, *other)),
-            _ => None,
+        let pair = match foreign.kind {
+            RoomKind::Conversation => {
+                let members = foreign.members.iter();
+                let members: Vec<_> = members.map(|id| self.people.find(id)).collect();
+                Pair::of(&members)
+            }
+            RoomKind::Open | RoomKind::Closed => None,
         };
         let is_possible = foreign.kind != RoomKind::Conversation || pair.is_some();
-        let known = self.known.get(&foreign.id).map(|room| RoomId(*room));
-        let room = match known {
+        let noted = self.known.get(&foreign.id).map(|room| RoomId(*room));
+        let organization = self.work.origin.organization;
+        let noted = self
+            .work
+            .read(move |reader| confirm_room(reader, organization, noted, pair))?;
+        let room = match noted {
             _ if !is_possible => None,
-            Some(room) => Some(room),
-            None if self.work.target.is_dry_run => Some(RoomId(0)),
-            None => self.make(foreign, pair)?,
+            NotedRoom::Same(room) => Some(room),
+            NotedRoom::Another => None,
+            NotedRoom::Absent if self.work.target.is_dry_run => Some(RoomId(0)),
+            NotedRoom::Absent => Some(self.make(foreign, pair)?),
         };
+        let is_known = matches!(noted, NotedRoom::Same(_));
         let mut numbers = HashMap::new();
         if let Some(room) = room {
             let origin = self.work.origin.clone();
             numbers = self
                 .work
                 .read(move |reader| reader.imports().list(&origin, ImportedKind::Message(room)))?;
-            if known.is_none() {
+            if !is_known {
                 match pair {
                     Some(_) => self.work.report.conversations += 1,
                     None => self.work.report.flows += 1,
@@ -191,25 +201,24 @@ impl Loading<'_, '_> {
             batch: Vec::new(),
             roots: HashMap::new(),
             authors: HashSet::new(),
-            is_unfinished: known.is_none() || self.unfinished.contains_key(&foreign.id),
+            is_unfinished: !is_known || self.unfinished.contains_key(&foreign.id),
         });
         Ok(())
     }
 
     fn nicks(&self, foreign: &Room) -> Nicks {
         let mut nicks = Nicks::default();
-        for brought in foreign.members.iter().filter_map(|id| self.people.get(id)) {
-            if let Some(user) = brought.user {
-                nicks.by_nick.insert(nick_key(&brought.names.1), user);
+        for known in foreign.members.iter().filter_map(|id| self.people.find(id)) {
+            if let Some(user) = known.user() {
+                nicks.by_nick.insert(nick_key(known.nick()), user);
                 nicks.users.insert(user);
             }
         }
         nicks
     }
 
-    /// Makes a room, or takes the conversation that there is. `None` for one between users of other
-    /// organizations.
-    fn make(&mut self, foreign: &Room, pair: Option<(UserId, UserId)>) -> Result<Option<RoomId>> {
+    /// Makes a room, or takes the conversation that there is.
+    fn make(&mut self, foreign: &Room, pair: Option<Pair>) -> Result<RoomId> {
         let creator = foreign.creator.as_ref().and_then(|id| self.user(id));
         let (origin, foreign, own) = (
             self.work.origin.clone(),
@@ -218,36 +227,32 @@ impl Loading<'_, '_> {
         );
         let name = texts::display_name(&foreign.name);
         let shown = name.clone();
-        let made = self.work.write(move |tx| {
+        let (room, is_renamed) = self.work.write(move |tx| {
             let made = match pair {
-                Some((one, other)) => match conversation(tx, origin.organization, one, other)? {
-                    Some(room) => (room, false),
-                    None => return Ok(None),
-                },
+                Some(pair) => (conversation(tx, pair)?, false),
                 None => make_flow(tx, origin.organization, &name, &foreign, creator)?,
             };
             let records = [(foreign.id.clone(), made.0.0)];
             for kind in [ImportedKind::Room, ImportedKind::UnfinishedRoom] {
+                // There may be a note of a room that is gone.
+                tx.imports().delete_record(&origin, kind, &foreign.id)?;
                 tx.imports().insert_records(&origin, kind, &records)?;
             }
-            Ok(Some(made))
+            Ok(made)
         })?;
-        let Some((room, is_renamed)) = made else {
-            return Ok(None);
-        };
         if is_renamed {
             self.work.report.leave_out(LeftOutKind::TakenName, shown);
         }
         self.known.insert(own, room.0);
-        Ok(Some(room))
+        Ok(room)
     }
 
     /// Takes a message into the batch of its room.
     fn add(&mut self, room: &mut OpenRoom, message: &ForeignMessage) -> Result<()> {
         let author = message.author.as_deref().and_then(|id| self.user(id));
-        let is_foreign = room.pair.is_some_and(|(one, other)| {
-            author.is_none_or(|author| author != one && author != other)
-        });
+        let is_foreign = room
+            .pair
+            .is_some_and(|pair| author.is_none_or(|author| !pair.has(author)));
         if room.room.is_none() || is_foreign {
             let which = format!("{}/{}", self.foreign.rooms[room.place].id, message.id);
             self.work.report.leave_out(LeftOutKind::Conversation, which);
@@ -339,8 +344,8 @@ impl Loading<'_, '_> {
         let author = match said.author {
             Some(user) => Author::user(user),
             None => Author::anonymous(name.or_else(|| {
-                let known = self.people.get(message.author.as_deref()?)?;
-                Some(known.names.0.clone())
+                let known = self.people.find(message.author.as_deref()?)?;
+                known.author().external_name
             })),
         };
         room.authors.extend(said.author);
@@ -362,12 +367,7 @@ impl Loading<'_, '_> {
         if said.file.is_some() && room.pair.is_none() {
             tags.push(tags::FILE.to_owned());
         }
-        let to = room
-            .pair
-            .map(|(one, other)| match said.author == Some(one) {
-                true => other,
-                false => one,
-            });
+        let to = room.pair.map(|pair| pair.other(said.author));
         self.work.report.reactions += said.reactions.len() as u64;
         let imported = ImportedMessage {
             message: Message {
@@ -425,12 +425,12 @@ impl Loading<'_, '_> {
                 named.push_str(piece);
                 continue;
             }
-            match self.people.get(piece) {
-                Some(known) if known.user.is_some() => {
+            match self.people.find(piece) {
+                Some(known) if known.user().is_some() => {
                     named.push('@');
-                    named.push_str(&known.names.1);
+                    named.push_str(known.nick());
                 }
-                Some(known) => named.push_str(&known.names.0),
+                Some(known) => named.push_str(known.name()),
                 None => named.push_str(piece),
             }
         }
@@ -565,23 +565,25 @@ impl Loading<'_, '_> {
             .members
             .iter()
             .filter_map(|person| {
-                let known = self.people.get(person)?;
-                // A conversation has all who have an account.
-                known
-                    .user
-                    .filter(|_| known.is_member || room.pair.is_some())
+                let known = self.people.find(person)?;
+                // A conversation has both, also one whose account belongs to no organization.
+                match room.pair {
+                    Some(pair) => known.user().filter(|user| pair.has(*user)),
+                    None => known.member(),
+                }
             })
             .collect();
         let mut former: Vec<(UserId, String, String)> = Vec::new();
-        let gone = self.people.values().filter(|known| {
-            known
-                .user
-                .is_some_and(|user| room.authors.contains(&user) && !members.contains(&user))
+        let gone = self.people.all().iter().filter_map(|known| {
+            let user = known.user()?;
+            (room.authors.contains(&user) && !members.contains(&user)).then_some((known, user))
         });
         if room.pair.is_none() {
-            former.extend(gone.filter_map(|known| {
-                Some((known.user?, known.names.0.clone(), known.names.1.clone()))
-            }));
+            former.extend(
+                gone.map(|(known, user)| {
+                    (user, known.name().to_owned(), known.nick().to_owned())
+                }),
+            );
         }
         let (pair, is_unfinished) = (room.pair, room.is_unfinished);
         let (origin, foreign) = (self.work.origin.clone(), foreign.clone());
@@ -662,29 +664,13 @@ fn describe_flow(tx: &mut Tx<'_>, room: RoomId, foreign: &Room) -> StoreResult<(
     })
 }
 
-/// The conversation of two users. One that has messages is taken only when both are in the
-/// organization; `None` when it may not be had.
-fn conversation(
-    tx: &mut Tx<'_>,
-    organization: eddyline_model::OrganizationId,
-    one: UserId,
-    other: UserId,
-) -> StoreResult<Option<RoomId>> {
-    if !people::may_converse(tx, organization, one)?
-        || !people::may_converse(tx, organization, other)?
-    {
-        return Ok(None);
+/// The conversation of two users.
+fn conversation(tx: &mut Tx<'_>, pair: Pair) -> StoreResult<RoomId> {
+    let (one, other) = pair.users();
+    match tx.rooms().find_private(one, other)? {
+        Some(known) => Ok(known.id),
+        None => tx.rooms().insert_private(one, other),
     }
-    let Some(there) = tx.rooms().find_private(one, other)? else {
-        return Ok(Some(tx.rooms().insert_private(one, other)?));
-    };
-    for user in [one, other] {
-        let membership = tx.organization_members().find_user(organization, user)?;
-        if membership.is_none() {
-            return Ok(None);
-        }
-    }
-    Ok(Some(there.id))
 }
 
 /// Makes a flow, and says whether its name in URLs had to be another.

@@ -6,6 +6,7 @@
 
 mod applications;
 mod flows;
+mod imports;
 mod invitations;
 mod messages;
 mod organizations;
@@ -14,6 +15,10 @@ mod sources;
 
 pub use applications::{ApplicationAction, application};
 pub use flows::{FlowAction, FlowCaller, MembershipState, block, flow, join_by_link};
+pub use imports::{
+    AddressAccount, AddressDomain, PersonStanding, may_import_conversation, person_standing,
+    proves_address,
+};
 pub use invitations::{Invited, accept_invitation, invited};
 pub use messages::{Deletion, MessageAction, delete, edit_content, react};
 pub use organizations::{

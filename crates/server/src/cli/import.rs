@@ -14,6 +14,7 @@ Examples:
   eddyline import slack.zip --org acme --invite        Mail newcomers a link to choose a password
 
 People are found by their addresses, and get an account without a password where there is none.
+Those whose account does not belong to the organization come in by an invitation.
 Imports cause no notifications. Importing an archive once more adds only what is new in it.";
 
 /// `eddyline import`
@@ -32,7 +33,11 @@ pub(crate) struct Import {
     /// Kind of archive, if it is not to be found out
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<ImportFormat>,
-    /// Mail people who get an account a link to choose a password
+    /// Organization above the one that the archive makes, by its name in URLs
+    #[arg(long, value_name = "ORG")]
+    pub(crate) parent: Option<String>,
+    /// Mail people who get an account a link to choose a password, and those who have one elsewhere
+    /// an invitation
     #[arg(long)]
     pub(crate) invite: bool,
     /// Write nothing, and say what would be done

@@ -1,0 +1,480 @@
+//! Whom an archive reaches: the one place that decides it, for every format.
+//!
+//! [`ImportWork::decide`] asks [`policy::person_standing`] for each person, by the state before the
+//! import, and says the outcome before anything is written. [`ImportWork::bring_in`] makes accounts
+//! and members of those who are reached, and gives [`Participants`]. These are the only source of
+//! users, authors and pairs of users: what an archive says of anybody else keeps their name.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use eddyline_model::messages::Author;
+use eddyline_model::names::Email;
+use eddyline_model::organizations::OrganizationRole;
+use eddyline_model::policy::{self, AddressDomain, PersonStanding};
+use eddyline_model::users::Account;
+use eddyline_model::{OrganizationId, RoomId, UserId};
+use eddyline_storage::{ImportOrigin, Reader, Result as StoreResult, Tx};
+
+use crate::people::{self, Person};
+use crate::target::ImportWork;
+use crate::{Error, FlowInvitations, ImportPlan, LeftOutKind, Result, texts};
+
+/// How many people one transaction brings in.
+const PEOPLE: usize = 100;
+
+/// A person of an archive with what they are here.
+#[derive(Clone, Debug)]
+pub(crate) struct Participant {
+    /// The account, where the archive reaches it.
+    user: Option<UserId>,
+    is_new: bool,
+    /// Whether they were mailed a link to choose a password.
+    is_mailed: bool,
+    /// Whether they belong to the organization now.
+    is_member: bool,
+    may_converse: bool,
+    /// Where to invite them to.
+    invited: Option<Email>,
+    name: String,
+    nick: String,
+}
+
+impl Participant {
+    /// Somebody with this account, or with none.
+    #[cfg(test)]
+    pub(crate) fn of_test(user: Option<UserId>) -> Self {
+        Self {
+            user,
+            is_new: false,
+            is_mailed: false,
+            is_member: user.is_some(),
+            may_converse: user.is_some(),
+            invited: None,
+            name: "somebody".to_owned(),
+            nick: "somebody".to_owned(),
+        }
+    }
+
+    /// The account that messages and all else of the person may be of.
+    pub(crate) fn user(&self) -> Option<UserId> {
+        self.user
+    }
+
+    /// The account, where it belongs to the organization.
+    pub(crate) fn member(&self) -> Option<UserId> {
+        self.user.filter(|_| self.is_member)
+    }
+
+    /// The name of the account, or that of the archive.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The nick of the account.
+    pub(crate) fn nick(&self) -> &str {
+        &self.nick
+    }
+
+    /// As whom messages of the person appear.
+    pub(crate) fn author(&self) -> Author {
+        Author {
+            user: self.user,
+            external_name: match self.user {
+                Some(_) => None,
+                None => Some(texts::external_name(&self.name)),
+            },
+        }
+    }
+}
+
+/// The people of an archive.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Participants {
+    all: Vec<Participant>,
+    by_id: HashMap<String, usize>,
+}
+
+impl Participants {
+    /// The people in the order of the archive.
+    pub(crate) fn all(&self) -> &[Participant] {
+        &self.all
+    }
+
+    /// The person whom the archive calls so.
+    pub(crate) fn find(&self, id: &str) -> Option<&Participant> {
+        self.by_id.get(id).map(|place| &self.all[*place])
+    }
+}
+
+/// Two users, or one, whose private messages an archive may bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair(UserId, UserId);
+
+impl Pair {
+    /// The pair that the members of a conversation are.
+    pub(crate) fn of(members: &[Option<&Participant>]) -> Option<Self> {
+        let user = |participant: &Option<&Participant>| {
+            let reached = (*participant)?;
+            reached.user.filter(|_| reached.may_converse)
+        };
+        match members {
+            [one] => user(one).map(|user| Self(user, user)),
+            [one, other] => Some(Self(user(one)?, user(other)?)),
+            _ => None,
+        }
+    }
+
+    /// The two, the one with the lower number first.
+    pub(crate) fn users(self) -> (UserId, UserId) {
+        (UserId(self.0.0.min(self.1.0)), UserId(self.0.0.max(self.1.0)))
+    }
+
+    pub(crate) fn has(self, user: UserId) -> bool {
+        self.0 == user || self.1 == user
+    }
+
+    /// Whom a message of one of the two goes to.
+    pub(crate) fn other(self, author: Option<UserId>) -> UserId {
+        match author == Some(self.0) {
+            true => self.1,
+            false => self.0,
+        }
+    }
+}
+
+/// What an earlier import has noted for a room of an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotedRoom {
+    /// Nothing, or a room that is gone.
+    Absent,
+    /// The room.
+    Same(RoomId),
+    /// Another room: what the archive calls so was something else then.
+    Another,
+}
+
+/// Looks whether a noted room is the conversation of a pair, or a flow of the organization. An
+/// archive calls its rooms as it likes.
+pub(crate) fn confirm_room(
+    reader: &mut Reader<'_>,
+    organization: OrganizationId,
+    noted: Option<RoomId>,
+    pair: Option<Pair>,
+) -> StoreResult<NotedRoom> {
+    let Some(room) = noted else {
+        return Ok(NotedRoom::Absent);
+    };
+    if reader.rooms().find_last_message_id(room)?.is_none() {
+        return Ok(NotedRoom::Absent);
+    }
+    let is_same = match pair {
+        Some(pair) => reader.rooms().find_private_users(room)? == Some(pair.users()),
+        None => {
+            let flow = reader.flows().find(room)?;
+            flow.is_some_and(|flow| flow.organization == organization)
+        }
+    };
+    Ok(match is_same {
+        true => NotedRoom::Same(room),
+        false => NotedRoom::Another,
+    })
+}
+
+/// What was decided of each person of an archive.
+pub(crate) struct Decisions {
+    people: Vec<Person>,
+    standings: Vec<PersonStanding>,
+}
+
+/// A person as the store knows them.
+struct Known {
+    standing: PersonStanding,
+    domain: AddressDomain,
+    account: Option<Account>,
+    is_member: bool,
+    is_elsewhere: bool,
+}
+
+/// Looks what a person is. `email` is their address, and `domains_of` the organization whose domains
+/// count: the one above an organization that is to be made.
+fn look_up(
+    reader: &mut Reader<'_>,
+    organization: OrganizationId,
+    domains_of: OrganizationId,
+    email: &Email,
+) -> StoreResult<Known> {
+    let key = email.key();
+    let domain = reader
+        .organizations()
+        .find_address_domain(domains_of, &key)?;
+    let found = reader.imports().find_address_account(organization, &key)?;
+    let (account, known) = found.unzip();
+    Ok(Known {
+        standing: policy::person_standing(domain, known),
+        domain,
+        account,
+        is_member: known.is_some_and(|known| known.is_member),
+        is_elsewhere: known.is_some_and(|known| known.is_elsewhere),
+    })
+}
+
+impl ImportWork<'_> {
+    /// Decides whom the archive reaches, and says it before anything is written.
+    pub(crate) fn decide(&mut self, people: Vec<Person>) -> Result<Decisions> {
+        let (mut standings, mut plan) = (Vec::with_capacity(people.len()), ImportPlan::default());
+        let mut newcomers = HashSet::new();
+        let (organization, domains_of) = (self.origin.organization, self.domains_of());
+        for part in people.chunks(PEOPLE) {
+            let emails: Vec<Option<Email>> = part.iter().map(Person::address).collect();
+            let known = self.read(move |reader| {
+                let each = emails.iter().map(|email| match email {
+                    Some(email) => look_up(reader, organization, domains_of, email).map(Some),
+                    None => Ok(None),
+                });
+                each.collect::<StoreResult<Vec<_>>>()
+            })?;
+            for (person, known) in part.iter().zip(known) {
+                let standing = known
+                    .as_ref()
+                    .map_or(PersonStanding::WithoutAddress, |known| known.standing);
+                let is_member = known.is_some_and(|known| known.is_member);
+                if standing.is_reached() && person.membership.is_some() && !is_member {
+                    newcomers.extend(person.address().map(|email| email.key()));
+                }
+                plan.add(standing, person.shown());
+                standings.push(standing);
+            }
+        }
+        self.note_plan(plan);
+        self.check_places(newcomers.len())?;
+        Ok(Decisions { people, standings })
+    }
+
+    /// Says before anything is written that the organization has too few places.
+    fn check_places(&self, newcomers: usize) -> Result<()> {
+        let organization = self.origin.organization;
+        let found = self.read(move |reader| reader.organizations().find(organization))?;
+        let people = i64::try_from(newcomers).unwrap_or(i64::MAX);
+        match found.map(|found| found.user_limit - found.user_count) {
+            Some(places) if people > places => Err(Error::Full { places, people }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the accounts that are missing, and members of those who are to belong to the
+    /// organization.
+    pub(crate) fn bring_in(&mut self, decisions: Decisions) -> Result<Participants> {
+        let mut participants = Participants::default();
+        let decided: Vec<(Person, PersonStanding)> = decisions
+            .people
+            .into_iter()
+            .zip(decisions.standings)
+            .collect();
+        for part in decided.chunks(PEOPLE) {
+            let part: Arc<[(Person, PersonStanding)]> = part.into();
+            let (origin, own, invites) = (self.origin.clone(), part.clone(), self.target.invites);
+            let (is_dry_run, domains_of) = (self.target.is_dry_run, self.domains_of());
+            let brought = match is_dry_run {
+                true => self.read(move |reader| {
+                    let each = own
+                        .iter()
+                        .map(|(person, decided)| preview(reader, &origin, domains_of, person, *decided, invites));
+                    each.collect::<StoreResult<Vec<_>>>()
+                })?,
+                false => self.write(move |tx| {
+                    let each = own
+                        .iter()
+                        .map(|(person, decided)| bring_in(tx, &origin, person, *decided, invites));
+                    each.collect::<StoreResult<Vec<_>>>()
+                })?,
+            };
+            for ((person, _), (participant, left_out)) in part.iter().zip(brought) {
+                if let Some(kind) = left_out {
+                    self.report.leave_out(kind, person.shown());
+                }
+                if participant.is_new {
+                    self.report.new_people += 1;
+                    self.report.invited += u64::from(participant.is_mailed);
+                    if invites.is_some() && person.is_active && !participant.is_mailed {
+                        self.report
+                            .leave_out(LeftOutKind::MailQuota, person.shown());
+                    }
+                } else if participant.user.is_some() {
+                    self.report.known_people += 1;
+                }
+                let place = participants.all.len();
+                participants.by_id.insert(person.id.clone(), place);
+                participants.all.push(participant);
+            }
+        }
+        Ok(participants)
+    }
+
+    /// Reports whom to invite: each into the first flow that names them.
+    pub(crate) fn report_invitations<'a>(
+        &mut self,
+        flows: impl IntoIterator<Item = (RoomId, Vec<&'a Participant>)>,
+    ) -> Result<()> {
+        let mut seen = HashSet::new();
+        for (room, people) in flows {
+            let people = people.into_iter().filter_map(|one| one.invited.as_ref());
+            let invited: Vec<&Email> = people
+                .filter(|email| !seen.contains(&email.key()))
+                .collect();
+            if invited.is_empty() {
+                continue;
+            }
+            let found = self.read(move |reader| find_inviter(reader, room))?;
+            if let Some((flow, inviter)) = found {
+                seen.extend(invited.iter().map(|email| email.key()));
+                let addresses = invited.iter().map(|email| email.as_str().to_owned());
+                self.report.invitations.push(FlowInvitations {
+                    flow,
+                    inviter,
+                    addresses: addresses.collect(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name in URLs of a flow that is open, and the address of who may invite into it: an
+/// administrator of the organization, or else another member, of those in the flow.
+fn find_inviter(
+    reader: &mut Reader<'_>,
+    room: RoomId,
+) -> StoreResult<Option<(String, Option<String>)>> {
+    let Some(flow) = reader.flows().find(room)?.filter(|flow| !flow.disabled) else {
+        return Ok(None);
+    };
+    let mut inviter: Option<String> = None;
+    for (member, user) in reader.members().list_of_room(room)? {
+        let found = reader
+            .organization_members()
+            .list_of_user(user.id)?
+            .into_iter()
+            .find(|membership| membership.organization == flow.organization);
+        let Some(membership) = found.filter(|_| user.active && !user.bot && !member.blocked) else {
+            continue;
+        };
+        let is_administrator = membership.role == OrganizationRole::Administrator;
+        if is_administrator || inviter.is_none() {
+            inviter = Some(user.email);
+        }
+        if is_administrator {
+            break;
+        }
+    }
+    Ok(Some((flow.parameterized_name, inviter)))
+}
+
+type Outcome = (Participant, Option<LeftOutKind>);
+
+fn left_out(standing: PersonStanding) -> Option<LeftOutKind> {
+    match standing {
+        PersonStanding::Elsewhere => Some(LeftOutKind::ElsewherePerson),
+        PersonStanding::AnotherDomain => Some(LeftOutKind::AnotherDomain),
+        PersonStanding::Unproved => Some(LeftOutKind::UnprovedAddress),
+        PersonStanding::KeptOut => Some(LeftOutKind::RemovedPerson),
+        PersonStanding::Member
+        | PersonStanding::Imported
+        | PersonStanding::New
+        | PersonStanding::WithoutAddress => None,
+    }
+}
+
+/// Somebody who has nothing but a name here.
+fn named(person: &Person, standing: PersonStanding) -> Outcome {
+    let is_invited = standing == PersonStanding::Elsewhere && person.membership.is_some();
+    let participant = Participant {
+        user: None,
+        is_new: false,
+        is_mailed: false,
+        is_member: false,
+        may_converse: false,
+        invited: person.address().filter(|_| is_invited),
+        name: texts::display_name(&person.name),
+        nick: String::new(),
+    };
+    (participant, left_out(standing))
+}
+
+/// What would become of a person.
+fn preview(
+    reader: &mut Reader<'_>,
+    origin: &ImportOrigin,
+    domains_of: OrganizationId,
+    person: &Person,
+    decided: PersonStanding,
+    invites: Option<u32>,
+) -> StoreResult<Outcome> {
+    let (mut outcome, email) = (named(person, decided), person.address());
+    let Some(email) = email.filter(|_| decided.is_reached()) else {
+        return Ok(outcome);
+    };
+    let known = look_up(reader, origin.organization, domains_of, &email)?;
+    let account = known.account.map(|account| account.user);
+    let participant = &mut outcome.0;
+    participant.is_new = account.is_none();
+    participant.is_mailed = participant.is_new && invites.is_some() && person.is_active;
+    participant.is_member = known.is_member || person.membership.is_some();
+    participant.may_converse = policy::may_import_conversation(decided, known.is_elsewhere);
+    // A number that no user has stands for an account that would be made.
+    participant.user = Some(account.map_or(UserId(0), |user| user.id));
+    Ok(outcome)
+}
+
+fn bring_in(
+    tx: &mut Tx<'_>,
+    origin: &ImportOrigin,
+    person: &Person,
+    decided: PersonStanding,
+    invites: Option<u32>,
+) -> StoreResult<Outcome> {
+    let Some(email) = person.address().filter(|_| decided.is_reached()) else {
+        return Ok(named(person, decided));
+    };
+    let organization = origin.organization;
+    // Locked, so that what is decided and a nick that is free stay so. Others may have written since
+    // it was decided, so it is decided again: what imports write makes nobody more than they were.
+    tx.organizations().lock(organization)?;
+    tx.organizations()
+        .lock_address_domain(organization, &email.key())?;
+    if let Some(account) = tx.users().find_account_by_email(&email.key())? {
+        tx.users().lock(account.user.id)?;
+    }
+    let known = look_up(tx, organization, organization, &email)?;
+    if !known.standing.is_reached() {
+        return Ok(named(person, known.standing));
+    }
+    let is_proved = policy::proves_address(known.domain, person.is_proved);
+    let is_new = known.account.is_none();
+    let user = match known.account {
+        Some(account) => account.user,
+        None => people::make(tx, origin, person, &email, is_proved)?,
+    };
+    let is_mailed = match invites {
+        Some(mails_per_day) if is_new && person.is_active => {
+            people::mail_link(tx, origin, &user, mails_per_day)?
+        }
+        _ => false,
+    };
+    let left_out = match person.membership {
+        Some(role) if !known.is_member => people::enter(tx, origin, &user, role, is_new)?,
+        _ => None,
+    };
+    let is_entered = person.membership.is_some() && left_out.is_none();
+    let participant = Participant {
+        user: Some(user.id),
+        is_new,
+        is_mailed,
+        is_member: known.is_member || is_entered,
+        may_converse: policy::may_import_conversation(known.standing, known.is_elsewhere),
+        invited: None,
+        name: user.name,
+        nick: user.nick,
+    };
+    Ok((participant, left_out))
+}

@@ -1,0 +1,132 @@
+//! The sources of a flow, and the applications that they belong to.
+
+use std::collections::{BTreeMap, HashMap};
+
+use eddyline_archive::SourceRecord;
+use eddyline_model::applications::{Application, MAX_ADDRESS};
+use eddyline_model::sources::MAX_SOURCES;
+use eddyline_model::{ApplicationId, RoomId, UserId};
+use eddyline_storage::{ImportOrigin, ImportedKind, NewSourceRow, Result as StoreResult, Tx};
+
+use super::content::Users;
+use crate::target::ImportWork;
+use crate::{LeftOutKind, Result, texts};
+
+/// Sources of a flow with their applications, by the number that the archive gives them.
+pub(super) type SourcesByNumber = HashMap<u32, (i64, Option<ApplicationId>)>;
+
+/// Makes the sources of a flow.
+pub(super) fn make_sources(
+    work: &mut ImportWork<'_>,
+    records: &[SourceRecord],
+    room: RoomId,
+    users: &Users,
+) -> Result<SourcesByNumber> {
+    let (records, spare) = records.split_at(records.len().min(MAX_SOURCES));
+    for source in spare {
+        work.report
+            .leave_out(LeftOutKind::BeyondLimit, source.name.clone());
+    }
+    if records.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let creator = |source: &SourceRecord| users.get(&source.creator?)?.user();
+    let sources: Vec<(SourceRecord, Option<UserId>)> = records
+        .iter()
+        .map(|source| (source.clone(), creator(source)))
+        .collect();
+    let origin = work.origin.clone();
+    work.write(move |tx| {
+        // An import that was interrupted here has made them.
+        let known = tx.sources().list_all_of_room(room)?;
+        let mut stand_ins = BTreeMap::new();
+        let mut by_number = HashMap::new();
+        for (place, (source, creator)) in sources.iter().enumerate() {
+            let made = match known.get(place) {
+                Some(known) => (known.source.id.0, known.source.application),
+                None => make_source(tx, &origin, room, source, *creator, &mut stand_ins)?,
+            };
+            by_number.insert(source.number, made);
+        }
+        Ok(by_number)
+    })
+}
+
+fn make_source(
+    tx: &mut Tx<'_>,
+    origin: &ImportOrigin,
+    room: RoomId,
+    record: &SourceRecord,
+    creator: Option<UserId>,
+    stand_ins: &mut BTreeMap<String, ApplicationId>,
+) -> StoreResult<(i64, Option<ApplicationId>)> {
+    let application = match &record.application {
+        Some(name) => Some(stand_in(tx, origin, &texts::display_name(name), stand_ins)?),
+        None => None,
+    };
+    let is_address = |url: &String| {
+        (url.starts_with("http://") || url.starts_with("https://"))
+            && url.len() <= MAX_ADDRESS
+            && !url.contains(char::is_control)
+    };
+    let source = tx.sources().insert(&NewSourceRow {
+        room,
+        application,
+        name: texts::display_name(&record.name),
+        external_url: record.external_url.clone().filter(is_address),
+        creator,
+        created_at: texts::time(record.created_at),
+    })?;
+    if let Some(at) = record.removed_at {
+        tx.imports().set_source_removed(source, texts::time(at))?;
+    }
+    Ok((source.0, application))
+}
+
+/// What stands for an application of this name: one that an import has made, and never one that
+/// somebody has registered, since the requests of threads go to addresses that the archive names. It
+/// is public, so that it never gets a secret that signs them, and has no redirect URI, so that nobody
+/// can use it.
+fn stand_in(
+    tx: &mut Tx<'_>,
+    origin: &ImportOrigin,
+    name: &str,
+    stand_ins: &mut BTreeMap<String, ApplicationId>,
+) -> StoreResult<ApplicationId> {
+    if stand_ins.is_empty() {
+        let noted = tx.imports().list(origin, ImportedKind::Application)?;
+        for (name, id) in noted {
+            let id = ApplicationId(id);
+            let known = tx.applications().find(id)?;
+            if known.is_some_and(|known| known.public) {
+                stand_ins.insert(name, id);
+            }
+        }
+    }
+    if let Some(known) = stand_ins.get(name) {
+        return Ok(*known);
+    }
+    let made = Application {
+        id: ApplicationId(0),
+        client_id: eddyline_random::hex::<32>(),
+        organization: origin.organization,
+        name: name.to_owned(),
+        public: true,
+        redirect_uris: Vec::new(),
+        configuration_uri: None,
+        setup_uri: None,
+        icon_url: None,
+        password_grant: false,
+        out_of_band: false,
+        creator: None,
+        created_at: tx.now(),
+    };
+    let id = tx.applications().insert(&made, None)?;
+    let record = [(name.to_owned(), id.0)];
+    tx.imports()
+        .delete_record(origin, ImportedKind::Application, name)?;
+    tx.imports()
+        .insert_records(origin, ImportedKind::Application, &record)?;
+    stand_ins.insert(name.to_owned(), id);
+    Ok(id)
+}

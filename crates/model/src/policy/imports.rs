@@ -1,0 +1,202 @@
+//! Whom an archive reaches.
+//!
+//! An archive is a stranger's word. It may say anything of the members of the organization that it is
+//! imported into, and of accounts that are made for it. Everybody else is somebody who has not
+//! consented: nothing is said in their name, and they come in by an invitation only.
+
+use serde::Serialize;
+
+/// The account that has the address of a person of an archive, as it is before the import.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AddressAccount {
+    /// Whether it belongs to the organization.
+    pub is_member: bool,
+    /// Whether another organization has a part in it: as a member, also a suspended one or one of an
+    /// organization that is to be deleted, or by its identity provider.
+    pub is_elsewhere: bool,
+    /// Whether its address is proved.
+    pub is_proved: bool,
+    /// Whether it may be used.
+    pub is_active: bool,
+    /// Whether somebody has chosen a password for it.
+    pub has_password: bool,
+    /// Whether an import into the organization made it for this address.
+    pub is_imported: bool,
+    /// Whether it was removed from the organization, or its identity provider keeps it out.
+    pub is_kept_out: bool,
+}
+
+/// Whose the domain of an address is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressDomain {
+    /// The organization's, or that of one above it: its word proves the address.
+    Own,
+    /// Nobody's.
+    Unclaimed,
+    /// Another organization's.
+    Another,
+}
+
+/// What a person of an archive is to the organization that it is imported into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonStanding {
+    /// A member.
+    Member,
+    /// Has an account that an import into the organization made and that nobody has used since.
+    Imported,
+    /// Has no account, and gets one.
+    New,
+    /// Has an account that does not belong to the organization: is invited.
+    Elsewhere,
+    /// Has no account, and an address within the domain of another organization: gets none.
+    AnotherDomain,
+    /// Has the address of an account that has not proved it: somebody else may have entered it.
+    Unproved,
+    /// Was removed from the organization, is kept out of it, or has an account that may not be used.
+    KeptOut,
+    /// Has no address, and so no account.
+    WithoutAddress,
+}
+
+impl PersonStanding {
+    /// Whether messages, reactions, mentions and the like may be those of the account. The others
+    /// have their names only.
+    #[must_use]
+    pub fn is_reached(self) -> bool {
+        matches!(self, Self::Member | Self::Imported | Self::New)
+    }
+}
+
+/// What a person is to the organization, by the domain of the address and the account that has it,
+/// if there is one.
+#[must_use]
+pub fn person_standing(domain: AddressDomain, account: Option<AddressAccount>) -> PersonStanding {
+    let Some(account) = account else {
+        return match domain {
+            AddressDomain::Own | AddressDomain::Unclaimed => PersonStanding::New,
+            AddressDomain::Another => PersonStanding::AnotherDomain,
+        };
+    };
+    let is_unused = account.is_imported && !account.has_password && !account.is_elsewhere;
+    match account {
+        account if account.is_member && (account.is_proved || account.is_imported) => {
+            PersonStanding::Member
+        }
+        account if account.is_member => PersonStanding::Unproved,
+        _ if is_unused => PersonStanding::Imported,
+        account if account.is_kept_out || !account.is_active => PersonStanding::KeptOut,
+        account if !account.is_proved => PersonStanding::Unproved,
+        _ => PersonStanding::Elsewhere,
+    }
+}
+
+/// Whether an archive may bring private messages of a person: a conversation is one of two users and
+/// of no organization, so both must belong to the organization alone.
+#[must_use]
+pub fn may_import_conversation(standing: PersonStanding, is_elsewhere: bool) -> bool {
+    standing.is_reached() && !is_elsewhere
+}
+
+/// Whether an archive proves the address of an account that is made for it.
+#[must_use]
+pub fn proves_address(domain: AddressDomain, is_marked: bool) -> bool {
+    is_marked && domain == AddressDomain::Own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ACCOUNT: AddressAccount = AddressAccount {
+        is_member: false,
+        is_elsewhere: false,
+        is_proved: true,
+        is_active: true,
+        has_password: true,
+        is_imported: false,
+        is_kept_out: false,
+    };
+    const MEMBER: AddressAccount = AddressAccount {
+        is_member: true,
+        ..ACCOUNT
+    };
+    const IMPORTED: AddressAccount = AddressAccount {
+        is_proved: false,
+        has_password: false,
+        is_imported: true,
+        ..ACCOUNT
+    };
+
+    #[test]
+    fn who_is_no_member_is_invited() {
+        use PersonStanding::{Elsewhere, Imported, KeptOut, Member, Unproved};
+        let unproved = |account| AddressAccount {
+            is_proved: false,
+            ..account
+        };
+        let elsewhere = |account| AddressAccount {
+            is_elsewhere: true,
+            ..account
+        };
+        let kept_out = |account| AddressAccount {
+            is_kept_out: true,
+            ..account
+        };
+        let inactive = |account| AddressAccount {
+            is_active: false,
+            ..account
+        };
+        let used = |account| AddressAccount {
+            has_password: true,
+            ..account
+        };
+        let member = |account| AddressAccount {
+            is_member: true,
+            ..account
+        };
+        for (account, expected) in [
+            (MEMBER, Member),
+            (elsewhere(MEMBER), Member),
+            (inactive(MEMBER), Member),
+            (unproved(MEMBER), Unproved),
+            (member(IMPORTED), Member),
+            (ACCOUNT, Elsewhere),
+            (elsewhere(ACCOUNT), Elsewhere),
+            (unproved(ACCOUNT), Unproved),
+            (kept_out(ACCOUNT), KeptOut),
+            (inactive(ACCOUNT), KeptOut),
+            (IMPORTED, Imported),
+            (inactive(IMPORTED), Imported),
+            (kept_out(IMPORTED), Imported),
+            (elsewhere(IMPORTED), Unproved),
+            (used(IMPORTED), Unproved),
+        ] {
+            let found = person_standing(AddressDomain::Own, Some(account));
+            assert_eq!(found, expected, "{account:?}");
+        }
+    }
+
+    #[test]
+    fn no_account_is_made_in_the_domain_of_another_organization() {
+        for (domain, expected) in [
+            (AddressDomain::Own, PersonStanding::New),
+            (AddressDomain::Unclaimed, PersonStanding::New),
+            (AddressDomain::Another, PersonStanding::AnotherDomain),
+        ] {
+            assert_eq!(person_standing(domain, None), expected);
+            let is_own = domain == AddressDomain::Own;
+            assert_eq!(proves_address(domain, true), is_own);
+            assert!(!proves_address(domain, false));
+        }
+    }
+
+    #[test]
+    fn private_messages_are_those_of_people_who_belong_nowhere_else() {
+        assert!(may_import_conversation(PersonStanding::Member, false));
+        assert!(may_import_conversation(PersonStanding::New, false));
+        assert!(!may_import_conversation(PersonStanding::Member, true));
+        assert!(!may_import_conversation(PersonStanding::Elsewhere, false));
+        assert!(!may_import_conversation(PersonStanding::Elsewhere, true));
+    }
+}
