@@ -127,7 +127,10 @@ impl Pair {
 
     /// The two, the one with the lower number first.
     pub(crate) fn users(self) -> (UserId, UserId) {
-        (UserId(self.0.0.min(self.1.0)), UserId(self.0.0.max(self.1.0)))
+        (
+            UserId(self.0.0.min(self.1.0)),
+            UserId(self.0.0.max(self.1.0)),
+        )
     }
 
     pub(crate) fn has(self, user: UserId) -> bool {
@@ -277,9 +280,9 @@ impl ImportWork<'_> {
             let (is_dry_run, domains_of) = (self.target.is_dry_run, self.domains_of());
             let brought = match is_dry_run {
                 true => self.read(move |reader| {
-                    let each = own
-                        .iter()
-                        .map(|(person, decided)| preview(reader, &origin, domains_of, person, *decided, invites));
+                    let each = own.iter().map(|(person, decided)| {
+                        preview(reader, &origin, domains_of, person, *decided, invites)
+                    });
                     each.collect::<StoreResult<Vec<_>>>()
                 })?,
                 false => self.write(move |tx| {

@@ -1,12 +1,12 @@
 //! The people of an archive, and making accounts and members of them.
 
+use eddyline_model::UserId;
 use eddyline_model::audit::{AuditAction, AuditEntry, actor};
 use eddyline_model::log::Control;
 use eddyline_model::mail::{MailKind, Purpose};
 use eddyline_model::names::{Email, email_key, nick_key};
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::users::User;
-use eddyline_model::UserId;
 use eddyline_storage::{ImportOrigin, ImportedKind, NewMail, NewUser, Result as StoreResult, Tx};
 
 use crate::{LeftOutKind, texts};
@@ -39,9 +39,11 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// Their address, where it is one.
+    /// Their address, where it is one. Those under `.invalid` stand for addresses that were taken away,
+    /// of accounts by their number here.
     pub(crate) fn address(&self) -> Option<Email> {
-        self.email.as_ref()?.parse().ok()
+        let email: Email = self.email.as_ref()?.parse().ok()?;
+        (!email.key().ends_with(".invalid")).then_some(email)
     }
 
     /// As whom reports name them.
@@ -84,7 +86,8 @@ pub(crate) fn make(
     let website = website
         .map(|site| site.as_str().to_owned())
         .unwrap_or_default();
-    let status = person.status.as_deref().map(texts::without_nul);
+    let status = person.status.as_deref();
+    let status = status.map(|text| texts::short(text, texts::MAX_TEXT_CHARS));
     tx.imports()
         .set_person(id, &website, status.as_deref(), is_proved)?;
     tx.imports().insert_made_account(origin, &email.key(), id)?;

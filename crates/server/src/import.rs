@@ -36,13 +36,18 @@ pub(crate) async fn run(settings: Settings, command: Import) -> Result<(), Comma
         };
         let progress = reporter.clone();
         let format = command.format.map(Into::into);
-        let work = import(target, command.archive.clone(), format, move |now| match now {
-            ImportProgress::Plan(plan) => progress.say(&PlanLine::of(plan)),
-            ImportProgress::Messages { room, messages } => {
-                let room = &room;
-                progress.report(ProgressLine::Messages { room, messages });
-            }
-        });
+        let work = import(
+            target,
+            command.archive.clone(),
+            format,
+            move |now| match now {
+                ImportProgress::Plan(plan) => progress.say(&PlanLine::of(plan)),
+                ImportProgress::Messages { room, messages } => {
+                    let room = &room;
+                    progress.report(ProgressLine::Messages { room, messages });
+                }
+            },
+        );
         let archive = command.archive.display();
         if !command.dry_run {
             note(&store, &command.org, &json!({"state": "begun"})).await?;

@@ -21,10 +21,7 @@ const MAX_NAMES: usize = 20;
 pub(super) const UNFINISHED: &str = "eddyline-organization";
 
 /// The organization that a new one is to be below: what `--parent` names, whatever the archive says.
-pub(super) fn find_parent(
-    target: &ImportTarget,
-    is_made: bool,
-) -> Result<Option<OrganizationId>> {
+pub(super) fn find_parent(target: &ImportTarget, is_made: bool) -> Result<Option<OrganizationId>> {
     let Some(name) = &target.parent else {
         return Ok(None);
     };
@@ -65,7 +62,8 @@ pub(super) fn make(work: &ImportWork<'_>, record: &OrganizationRecord) -> Result
             .organizations()
             .insert(&name, &wanted, limit, created_at)?;
         if let (Some(_), Some(made)) = (parent, tx.organizations().find(id)?) {
-            tx.organizations().update(&Organization { parent, ..made })?;
+            tx.organizations()
+                .update(&Organization { parent, ..made })?;
         }
         let entry = AuditEntry::new(AuditAction::OrganizationCreate, Some(id));
         tx.audit().insert(&entry.by(actor::OPERATOR))?;

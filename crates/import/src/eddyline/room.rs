@@ -10,12 +10,10 @@ use eddyline_model::files::{Dimensions, FileId, NewFile};
 use eddyline_model::flows::{AccessMode, Flow};
 use eddyline_model::log::Control;
 use eddyline_model::messages::{Author, MAX_UUID_CHARS, Message, MessageKind, ThreadCounts};
-use eddyline_model::reactions::{Emoji, MAX_EMOJI, MAX_REACTIONS};
 use eddyline_model::names::MAX_NICK;
+use eddyline_model::reactions::{Emoji, MAX_EMOJI, MAX_REACTIONS};
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
-use eddyline_storage::{
-    ImportedKind, ImportedMember, ImportedMessage, Result as StoreResult, Tx,
-};
+use eddyline_storage::{ImportedKind, ImportedMember, ImportedMessage, Result as StoreResult, Tx};
 
 use super::OwnArchive;
 use super::content::{self, RenamedFile, Users};
@@ -139,7 +137,11 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         let (Some(event), Some(mut content)) = (event, content) else {
             return self.leave_out(record.id);
         };
-        let most = if event.has_text() { MAX_TEXT } else { MAX_DOCUMENT };
+        let most = if event.has_text() {
+            MAX_TEXT
+        } else {
+            MAX_DOCUMENT
+        };
         if id <= self.last
             || id > end
             || content.len() > most

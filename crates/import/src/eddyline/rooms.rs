@@ -140,7 +140,8 @@ impl OwnArchive {
         let mut last_record = 0;
         if !numbers::fit(last, last_record) {
             let each = |record: Numbered| {
-                last_record = last_record.max(Some(record.id).filter(|id| *id <= last).unwrap_or(0));
+                last_record =
+                    last_record.max(Some(record.id).filter(|id| *id <= last).unwrap_or(0));
                 Ok::<_, Error>(())
             };
             self.reader.each_record(&messages_of(folder), each)?;

@@ -48,3 +48,12 @@ pub(crate) fn unread(name: &str) -> NewFile {
         thumbnail: None,
     }
 }
+
+/// Whether an error is one of what was packed, rather than of the system.
+pub(super) fn is_of_data(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof
+    )
+}

@@ -3,19 +3,17 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use eddyline_model::flows::{AccessMode, Flow};
 use eddyline_model::log::Control;
 use eddyline_model::messages::{Author, Message, MessageKind};
-use eddyline_model::names::{nick_key, parameterized_candidates};
+use eddyline_model::names::nick_key;
 use eddyline_model::reactions::Emoji;
-use eddyline_model::tags::{self, Context, Roster};
-use eddyline_model::{FlowId, MessageId, RoomId, UserId};
-use eddyline_storage::{
-    ImportedKind, ImportedMember, ImportedMessage, ImportedPlace, NewFlowRow,
-    Result as StoreResult, Tx,
-};
+use eddyline_model::tags::{self, Context};
+use eddyline_model::{MessageId, RoomId, UserId};
+use eddyline_storage::{ImportedKind, ImportedMessage, ImportedPlace};
 
 use super::entries::Entries;
+use super::nicks::Nicks;
+use super::rooms::{conversation, describe_flow, make_flow, show};
 use super::{Foreign, ForeignFile, ForeignMessage, MENTION, Room, RoomKind, Spool, file};
 use crate::authority::{NotedRoom, Pair, Participant, Participants, confirm_room};
 use crate::target::ImportWork;
@@ -75,27 +73,6 @@ pub(crate) fn load(
         Some((RoomId(*id), members))
     });
     work.report_invitations(flows)
-}
-
-/// Who can be mentioned in a flow.
-#[derive(Default)]
-struct Nicks {
-    by_nick: HashMap<String, UserId>,
-    users: HashSet<UserId>,
-}
-
-impl Roster for Nicks {
-    fn by_nick(&self, key: &str) -> Option<UserId> {
-        self.by_nick.get(key).copied()
-    }
-
-    fn contains(&self, user: UserId) -> bool {
-        self.users.contains(&user)
-    }
-
-    fn users(&self) -> impl Iterator<Item = UserId> {
-        self.users.iter().copied()
-    }
 }
 
 /// The room whose messages are coming.
@@ -507,7 +484,7 @@ impl Loading<'_, '_> {
             Err(Error::Zip(_) | Error::Files(eddyline_files::Error::TooLarge)) => {
                 self.damaged(file)
             }
-            Err(Error::Io(error)) if is_of_data(&error) => self.damaged(file),
+            Err(Error::Io(error)) if file::is_of_data(&error) => self.damaged(file),
             Err(error) => Err(error),
         }
     }
@@ -580,9 +557,7 @@ impl Loading<'_, '_> {
         });
         if room.pair.is_none() {
             former.extend(
-                gone.map(|(known, user)| {
-                    (user, known.name().to_owned(), known.nick().to_owned())
-                }),
+                gone.map(|(known, user)| (user, known.name().to_owned(), known.nick().to_owned())),
             );
         }
         let (pair, is_unfinished) = (room.pair, room.is_unfinished);
@@ -611,99 +586,4 @@ struct Said {
     file: Option<eddyline_model::files::NewFile>,
     author: Option<UserId>,
     reactions: Vec<(String, UserId)>,
-}
-
-/// Whether an error is one of what was packed, rather than of the system.
-fn is_of_data(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind;
-    matches!(
-        error.kind(),
-        ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof
-    )
-}
-
-/// Makes members of users, who have read everything. Those who are members already stay as they are.
-fn show(tx: &mut Tx<'_>, room: RoomId, users: &[UserId], is_flow: bool) -> StoreResult<()> {
-    let end = tx
-        .rooms()
-        .find_last_message_id(room)?
-        .unwrap_or(MessageId(0));
-    let mut members = Vec::with_capacity(users.len());
-    for user in users {
-        if tx.members().find(room, *user)?.is_some() {
-            continue;
-        }
-        members.push(ImportedMember {
-            user: *user,
-            open: is_flow,
-            blocked: false,
-            read_up_to: end,
-            inbox_read_up_to: end,
-        });
-        if is_flow {
-            let user = *user;
-            tx.record_event(Control::FlowAdd { room, user });
-        }
-    }
-    tx.imports().upsert_members(room, &members)
-}
-
-fn describe_flow(tx: &mut Tx<'_>, room: RoomId, foreign: &Room) -> StoreResult<()> {
-    let Some(found) = tx.flows().find(room)? else {
-        return Ok(());
-    };
-    let description = foreign.description.as_deref().map(texts::without_nul);
-    tx.flows().update(&Flow {
-        description: description.filter(|text| !text.trim().is_empty()),
-        access_mode: match foreign.kind {
-            RoomKind::Open => AccessMode::Organization,
-            _ => AccessMode::Invitation,
-        },
-        disabled: foreign.is_archived,
-        ..found
-    })
-}
-
-/// The conversation of two users.
-fn conversation(tx: &mut Tx<'_>, pair: Pair) -> StoreResult<RoomId> {
-    let (one, other) = pair.users();
-    match tx.rooms().find_private(one, other)? {
-        Some(known) => Ok(known.id),
-        None => tx.rooms().insert_private(one, other),
-    }
-}
-
-/// Makes a flow, and says whether its name in URLs had to be another.
-fn make_flow(
-    tx: &mut Tx<'_>,
-    organization: eddyline_model::OrganizationId,
-    name: &str,
-    foreign: &Room,
-    creator: Option<UserId>,
-) -> StoreResult<(RoomId, bool)> {
-    tx.organizations().lock(organization)?;
-    let random = eddyline_random::hex::<4>();
-    let (mut free, mut is_renamed) = (String::new(), false);
-    for candidate in parameterized_candidates(name, &random) {
-        if tx
-            .flows()
-            .find_room_by_name(organization, &candidate)?
-            .is_none()
-        {
-            free = candidate;
-            break;
-        }
-        is_renamed = true;
-    }
-    let created_at = foreign.created_at.map_or(tx.now(), texts::time);
-    let room = tx.flows().insert(&NewFlowRow {
-        id: FlowId(uuid::Uuid::new_v4().to_string()),
-        organization,
-        name: name.to_owned(),
-        parameterized_name: free,
-        creator,
-        join_secret: eddyline_random::hex::<20>(),
-        created_at,
-    })?;
-    Ok((room, is_renamed))
 }

@@ -8,6 +8,8 @@ mod entries;
 mod file;
 pub(crate) mod load;
 mod mentions;
+mod nicks;
+mod rooms;
 mod spool;
 mod zip_file;
 

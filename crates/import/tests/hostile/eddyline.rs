@@ -79,9 +79,13 @@ fn content(dice: &mut Dice, event: &str) -> Value {
                 "thread": {"title": dice.word(), "actions": [action], "fields": []}})
         }
         "action" => json!({"type": "block", "description": {"user": somebody(dice)}}),
-        "tag-change" => json!({"message": dice.number(), "add": [tag(dice)], "remove": [tag(dice)]}),
+        "tag-change" => {
+            json!({"message": dice.number(), "add": [tag(dice)], "remove": [tag(dice)]})
+        }
         "message-edit" | "message-delete" => json!({"message": dice.number()}),
-        "file" => json!({"path": "/files/00000000000000000000000000000000/x", "file_name": dice.word()}),
+        "file" => {
+            json!({"path": "/files/00000000000000000000000000000000/x", "file_name": dice.word()})
+        }
         _ if dice.one_in(10) => json!("long ".repeat(3_000)),
         _ => json!(dice.word()),
     }
@@ -89,8 +93,20 @@ fn content(dice: &mut Dice, event: &str) -> Value {
 
 fn message(dice: &mut Dice, id: i64) -> Value {
     let events = [
-        "message", "message", "message", "comment", "status", "activity", "discussion", "mail", "action",
-        "tag-change", "message-edit", "message-delete", "file", "nothing",
+        "message",
+        "message",
+        "message",
+        "comment",
+        "status",
+        "activity",
+        "discussion",
+        "mail",
+        "action",
+        "tag-change",
+        "message-edit",
+        "message-delete",
+        "file",
+        "nothing",
     ];
     let event = dice.pick(&events);
     let mut message = json!({
@@ -163,7 +179,10 @@ fn flow(dice: &mut Dice, tenants: &Tenants, last: i64) -> Value {
         eddyline_random::hex::<8>(),
         eddyline_random::hex::<8>(),
     ]);
-    let members: Vec<Value> = several(dice).into_iter().map(|person| member(dice, person)).collect();
+    let members: Vec<Value> = several(dice)
+        .into_iter()
+        .map(|person| member(dice, person))
+        .collect();
     let former = json!([{"person": somebody(dice), "name": dice.word(), "nick": dice.word()}]);
     let sources: Vec<Value> = (1..=dice.below(3))
         .map(|number| {
@@ -201,7 +220,9 @@ pub(crate) fn write(path: &Path, tenants: &Tenants, dice: &mut Dice) {
     let people: Vec<Value> = (1..=PEOPLE).map(|number| person(dice, number)).collect();
     chain(paths::PEOPLE, &people, &mut archive);
     if is_organization {
-        archive.record(paths::ORGANIZATION, &organization(dice)).unwrap();
+        archive
+            .record(paths::ORGANIZATION, &organization(dice))
+            .unwrap();
     }
     for place in 0..dice.below(3) {
         let folder = paths::flow(&format!("flow{place}"));

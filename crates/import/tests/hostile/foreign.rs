@@ -48,7 +48,11 @@ pub(crate) fn slack(path: &Path, dice: &mut Dice) {
         })
         .collect();
     let mut entries = vec![("users.json".to_owned(), json!(users))];
-    for (list, prefix) in [("channels.json", "C"), ("groups.json", "G"), ("dms.json", "D")] {
+    for (list, prefix) in [
+        ("channels.json", "C"),
+        ("groups.json", "G"),
+        ("dms.json", "D"),
+    ] {
         let mut rooms = Vec::new();
         for place in 0..dice.below(3) {
             // The same id may be that of a channel now and that of a conversation later.
@@ -123,7 +127,9 @@ pub(crate) fn flowdock(path: &Path, dice: &mut Dice) {
                 "disabled": dice.one_in(4), "in_organization": !dice.one_in(4)})
         })
         .collect();
-    let named: Vec<Value> = (0..dice.below(5)).map(|_| json!({"id": dice.pick(&ids)})).collect();
+    let named: Vec<Value> = (0..dice.below(5))
+        .map(|_| json!({"id": dice.pick(&ids)}))
+        .collect();
     let flows = json!([{"id": "beta:room", "name": dice.word(), "parameterized_name": "room",
         "access_mode": dice.pick(&["organization", "invitation"]), "description": dice.word(), "users": named}]);
     let messages: Vec<Value> = (0..dice.below(8))

@@ -51,7 +51,9 @@ async fn try_archives(database: impl Fn() -> Option<Place>, name: &str) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let seed = number_of("EDDYLINE_HOSTILE_SEED")
         .unwrap_or_else(|| now.map_or(1, |now| u64::from(now.subsec_nanos())));
-    say(&format!("{name}: {count} archives, EDDYLINE_HOSTILE_SEED={seed}"));
+    say(&format!(
+        "{name}: {count} archives, EDDYLINE_HOSTILE_SEED={seed}"
+    ));
     let mut dice = Dice::new(seed);
     let (mut left, mut outcomes) = (count, Outcomes::default());
     while left > 0 {

@@ -97,7 +97,8 @@ impl Tenants {
                 let acme = tx.organizations().insert("Acme", "acme", 1_000_000, now)?;
                 let beta = tx.organizations().insert("Beta", "beta", 1_000_000, now)?;
                 for (domain, organization) in [("acme.example", acme), ("beta.example", beta)] {
-                    tx.organizations().insert_domain(domain, organization, now)?;
+                    tx.organizations()
+                        .insert_domain(domain, organization, now)?;
                 }
                 let ada = make_user(tx, "ada@acme.example", &[acme])?;
                 let bob = make_user(tx, "bob@acme.example", &[acme])?;
@@ -194,7 +195,9 @@ pub(crate) async fn take_posts(store: &Store, organization: &str) {
     for room in rooms {
         let id = post(store, room, user, None).await;
         let listed = store
-            .list(room, MessageQuery::default(), usize::MAX, |page| page.messages)
+            .list(room, MessageQuery::default(), usize::MAX, |page| {
+                page.messages
+            })
             .await
             .unwrap();
         let last = listed.iter().map(|view| view.message.id.0).max();

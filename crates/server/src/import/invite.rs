@@ -37,7 +37,11 @@ pub(super) async fn run(
             organization: organization.to_owned(),
             flow: into.flow.clone(),
             inviter,
-            addresses: into.addresses.iter().filter_map(|to| to.parse().ok()).collect(),
+            addresses: into
+                .addresses
+                .iter()
+                .filter_map(|to| to.parse().ok())
+                .collect(),
             message: None,
             is_rehearsal: false,
         };

@@ -101,6 +101,15 @@ async fn an_archive_that_was_altered_is_refused_as_a_whole() {
     pack_tar(&forged, &altered);
     let said = site.refused_import(&forged, &["--org", "copy"]);
     assert!(said.contains("nothing was imported"), "{said}");
+    for (archive, first) in [(&archive, "Verified"), (&forged, "Read")] {
+        let verified = eddyline_tests::eddyline()
+            .arg("verify")
+            .arg(archive)
+            .output();
+        let printed = String::from_utf8(verified.unwrap().stdout).unwrap();
+        let expected = format!("{first} {}", archive.display());
+        assert_eq!(printed.lines().next(), Some(&*expected));
+    }
     let (user, _) = site.export("ada.tar", &["user", "ada@acme.example"]);
     let said = site.refused_import(&user, &["--org", "acme"]);
     assert!(said.contains("cannot be imported"), "{said}");
