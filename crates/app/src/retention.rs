@@ -212,7 +212,7 @@ fn delete_expired(
     };
     let now = tx.now();
     for id in batch {
-        let Some(message) = tx.messages().find_of_any_kind(room, *id)? else {
+        let Some(message) = tx.messages().find(room, *id)? else {
             continue;
         };
         if !period.has_expired(message.sent, now) {

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use eddyline_model::Timestamp;
 use eddyline_model::audit_export::GRACE_DAYS;
+use eddyline_model::{MessageId, RoomId, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::Result;
@@ -20,6 +20,12 @@ const DAY_MILLIS: i64 = 24 * 3_600_000;
 /// How many grants end, or records of mail, in one transaction, since everybody else who writes
 /// waits for it.
 const BATCH: i64 = 500;
+/// The setting with the room and the message up to which unread marks were compacted.
+const COMPACTED: &str = "marks_compacted";
+/// How many messages of a room are looked at for marks at a time.
+const LOOKED_AT: i64 = 5_000;
+/// How many messages are rewritten in one transaction. Each may have thousands of marks.
+const COMPACTED_AT_ONCE: usize = 4;
 
 impl Core {
     /// Tidies up once an hour.
@@ -47,7 +53,70 @@ impl Core {
         ended.await?;
         self.tidy_mail_records().await?;
         self.tidy_audit().await?;
-        self.tidy_grants().await
+        self.tidy_grants().await?;
+        self.compact_marks().await
+    }
+
+    /// Rewrites messages of versions that spelled out the unread marks of groups and of everyone, a
+    /// few at a time. It goes on where it ended.
+    async fn compact_marks(&self) -> Result<()> {
+        let place = self
+            .store()
+            .read(|reader| reader.settings().find(COMPACTED));
+        let place: Option<(i64, i64)> =
+            serde_json::from_slice(&place.await?.unwrap_or_default()).ok();
+        let (mut room, mut after) = place.unwrap_or_default();
+        while let Some((found, last)) = self.next_room(RoomId(room), MessageId(after)).await? {
+            if found.0 != room {
+                (room, after) = (found.0, 0);
+            }
+            let through = last.0.min(after + LOOKED_AT);
+            self.compact_marks_of(found, MessageId(after), MessageId(through))
+                .await?;
+            after = through;
+            let place = serde_json::to_vec(&(room, after)).unwrap_or_default();
+            self.store()
+                .write(NoCaller::Process, move |tx| {
+                    tx.settings().delete(COMPACTED)?;
+                    tx.settings().insert_or_find(COMPACTED, &place)
+                })
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// The first room, from this one on, with messages after the last that was looked at in this one.
+    async fn next_room(
+        &self,
+        room: RoomId,
+        after: MessageId,
+    ) -> Result<Option<(RoomId, MessageId)>> {
+        let next = self
+            .store()
+            .read(move |reader| reader.rooms().find_next_with_messages(room, after));
+        Ok(next.await?)
+    }
+
+    async fn compact_marks_of(
+        &self,
+        room: RoomId,
+        after: MessageId,
+        through: MessageId,
+    ) -> Result<()> {
+        let found = self.store().read(move |reader| {
+            reader
+                .messages()
+                .list_with_spelled_marks(room, after, through)
+        });
+        for ids in found.await?.chunks(COMPACTED_AT_ONCE) {
+            let ids = ids.to_vec();
+            self.store()
+                .write(NoCaller::Process, move |tx| {
+                    tx.messages().compact_marks(room, &ids)
+                })
+                .await?;
+        }
+        Ok(())
     }
 
     /// Removes the records that are older than the log keeps them. Those that a destination has not

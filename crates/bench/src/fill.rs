@@ -4,7 +4,8 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use eddyline_model::messages::{Author, Draft, Mentions, MessageKind, Placement};
+use eddyline_model::messages::{Author, Draft, MessageKind, Placement};
+use eddyline_model::tags::Tags;
 use eddyline_model::{RoomId, UserId, search};
 use eddyline_storage::{AppendOutcome, Store};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
@@ -165,9 +166,8 @@ fn draft(room: RoomId, author: UserId, text: String, store: &Store) -> Draft {
         author: Author::user(author),
         search_tokens: search::tokens(&text),
         content: text,
-        tags: Vec::new(),
+        tags: Tags::default(),
         explicit_tags: Vec::new(),
-        mentions: Mentions::default(),
         uuid: None,
         fingerprint: 0,
         placement: Placement::StartsThread,

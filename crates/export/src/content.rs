@@ -23,8 +23,12 @@ pub(crate) fn tag(people: &People, tag: &str) -> String {
     tag.to_owned()
 }
 
-pub(crate) fn tags(people: &People, tags: &[String]) -> Vec<String> {
-    tags.iter().map(|text| tag(people, text)).collect()
+pub(crate) fn tags<T: AsRef<str>>(
+    people: &People,
+    tags: impl IntoIterator<Item = T>,
+) -> Vec<String> {
+    let tags = tags.into_iter();
+    tags.map(|text| tag(people, text.as_ref())).collect()
 }
 
 /// The content of a message: a text, or a document.

@@ -251,7 +251,7 @@ fn message_record(
 ) -> Result<MessageRecord> {
     Ok(MessageRecord {
         content: content::content(people, &message)?,
-        tags: content::tags(people, &message.tags),
+        tags: content::tags(people, message.tags.iter()),
         explicit_tags: content::tags(people, &message.explicit_tags),
         deleted: message.is_emptied(),
         id: message.id.0,

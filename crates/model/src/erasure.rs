@@ -114,7 +114,7 @@ mod tests {
             event,
             author: Author::user(UserId(user)),
             content: content.into(),
-            tags: vec![],
+            tags: crate::tags::Tags::default(),
             explicit_tags: vec![],
             uuid: None,
             sent: Timestamp(0),

@@ -287,7 +287,7 @@ mod tests {
                 external_name: None,
             },
             content: "hello".into(),
-            tags: Vec::new(),
+            tags: crate::tags::Tags::default(),
             explicit_tags: Vec::new(),
             uuid: None,
             sent: Timestamp(0),

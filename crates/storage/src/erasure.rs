@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use eddyline_model::erasure::ErasedProfile;
-use eddyline_model::messages::{Message, MessageKind};
+use eddyline_model::messages::MessageKind;
 use eddyline_model::names::email_key;
 use eddyline_model::{InvitationId, MessageId, RoomId, UserId};
 use eddyline_portable::portable;
@@ -10,9 +10,7 @@ use eddyline_portable::portable;
 use crate::Result;
 use crate::areas::{Invitations, Messages, Rooms, Users};
 use crate::imports::ImportedKind;
-use crate::messages::message;
 use crate::reader::Access;
-use crate::rows::MessageRow;
 use crate::schema::{
     avatars, email_claims, flows, former_members, identities, imported_records, invitations, links,
     mail_records, mails, messages, notification_levels, notification_settings, private_rooms,
@@ -121,19 +119,6 @@ impl<C: Access> Messages<'_, C> {
             .order(messages::id)
             .select(messages::id)
             .load(c)?)
-    }
-
-    /// One message of any kind, notices among them.
-    pub fn find_of_any_kind(
-        c: &mut Connection,
-        room: RoomId,
-        id: MessageId,
-    ) -> Result<Option<Message>> {
-        let row = messages::table
-            .find((room.0, id.0))
-            .get_result::<MessageRow>(c)
-            .optional()?;
-        row.map(message).transpose()
     }
 }
 

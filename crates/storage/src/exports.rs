@@ -7,7 +7,6 @@ use eddyline_model::{MessageId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::areas::{Files, Messages, Reactions, Rooms, Sources, Threads};
-use crate::messages::message;
 use crate::reader::Access;
 use crate::rows::{MessageRow, ThreadRow};
 use crate::schema::{
@@ -178,7 +177,7 @@ impl<C: Access> Messages<'_, C> {
         limit: i64,
     ) -> Result<Vec<Message>> {
         let rows = self.rows_above(room, after, author, limit)?;
-        rows.into_iter().map(message).collect()
+        self.to_messages(rows)
     }
 }
 

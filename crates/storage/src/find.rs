@@ -1,6 +1,8 @@
 //! The statement that finds messages by words and tags, the same for both databases but for where
 //! the words stand.
 
+use std::collections::HashMap;
+
 use eddyline_model::RoomId;
 use eddyline_model::messages::{MessageKind, MessageQuery, Sort};
 
@@ -9,7 +11,15 @@ pub(crate) const EVERYONE: &str = ":user:everyone";
 
 /// The user an unread mark is for.
 pub(crate) fn unread_user(tag: &str) -> Option<i64> {
-    tag.strip_prefix(UNREAD)?.parse().ok()
+    let user = tag.strip_prefix(UNREAD)?.parse().ok();
+    user.filter(|user| *user > 0)
+}
+
+/// Where messages are looked for.
+pub(crate) struct SearchPlace {
+    pub(crate) room: RoomId,
+    /// The cohorts of the room that a user is in, for each whose unread marks are asked for.
+    pub(crate) cohorts: HashMap<i64, Vec<i64>>,
 }
 
 /// How a database words what differs.
@@ -181,7 +191,7 @@ pub(crate) fn last_candidate(
 /// Finds the numbers of messages with the words, tags, thread or rare kinds of the query. Of a
 /// search with further conditions it looks at `candidates` messages only.
 pub(crate) fn statement(
-    room: RoomId,
+    place: &SearchPlace,
     query: &MessageQuery,
     wording: &Wording,
     candidates: i64,
@@ -200,11 +210,18 @@ pub(crate) fn statement(
         .filter(|_| query.tags_widen && !query.tags.is_empty())
     {
         let source = widened_source(
-            room, query, words, wording, candidates, &mut tags, &mut value,
+            place, query, words, wording, candidates, &mut tags, &mut value,
         );
         (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
     } else if let Some(words) = query.search.as_ref().filter(|_| examines(query)) {
-        let source = candidates_source(room, query, words, wording, (candidates, 0), &mut value);
+        let source = candidates_source(
+            place.room,
+            query,
+            words,
+            wording,
+            (candidates, 0),
+            &mut value,
+        );
         (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
     } else if let Some(words) = &query.search {
         (from, id, order) = (
@@ -213,14 +230,14 @@ pub(crate) fn statement(
             wording.words_order,
         );
         conditions.push((wording.words_match)(
-            room,
+            place.room,
             &value((wording.words_value)(words)),
         ));
     } else if is_scan(query) {
-        let source = scanned_source(room, query, (candidates, 0));
+        let source = scanned_source(place.room, query, (candidates, 0));
         (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
     } else {
-        let sources = sources(room, query, &mut tags, &mut value);
+        let sources = sources(place, query, &mut tags, &mut value);
         (from, id, order) = (
             format!("({}) t", sources.join(" union all ")),
             "t.message_id",
@@ -228,7 +245,7 @@ pub(crate) fn statement(
         );
     }
     let tags: Vec<String> = tags
-        .map(|tag| format!("{id} in ({})", tag_member(room, tag, id, &mut value)))
+        .map(|tag| format!("{id} in ({})", tag_member(place, tag, id, &mut value)))
         .collect();
     if query.any_tag && !tags.is_empty() {
         conditions.push(format!("({})", tags.join(" or ")));
@@ -236,7 +253,7 @@ pub(crate) fn statement(
         conditions.extend(tags);
     }
     conditions.extend(bounds(query, id));
-    conditions.extend(message_condition(room, query, id));
+    conditions.extend(message_condition(place.room, query, id));
     let filter = if conditions.is_empty() {
         String::new()
     } else {
@@ -256,7 +273,7 @@ pub(crate) fn statement(
 /// narrows both, it is not known how many those are: then so many candidates with the words are
 /// looked at, and what lies beyond the last of them is left for where the list goes on.
 fn widened_source<'q>(
-    room: RoomId,
+    place: &SearchPlace,
     query: &'q MessageQuery,
     words: &[String],
     wording: &Wording,
@@ -267,10 +284,17 @@ fn widened_source<'q>(
     let most = query.limit + query.skip;
     let narrowed = is_narrowed(query);
     let limit = if narrowed { candidates } else { most };
-    let with_words = candidates_source(room, query, words, wording, (limit, 0), value);
-    let mut tagged = tagged_source(room, query, tags, value);
+    let with_words = candidates_source(place.room, query, words, wording, (limit, 0), value);
+    let mut tagged = tagged_source(place, query, tags, value);
     if narrowed {
-        let last = candidates_source(room, query, words, wording, (1, candidates - 1), value);
+        let last = candidates_source(
+            place.room,
+            query,
+            words,
+            wording,
+            (1, candidates - 1),
+            value,
+        );
         let (order, no_last) = match query.sort {
             Sort::Descending => (">=", 0),
             Sort::Ascending => ("<=", i64::MAX),
@@ -297,17 +321,17 @@ fn widened_source<'q>(
 
 /// The messages with the tags of a query, all of them or one. Takes all of `tags`.
 fn tagged_source<'q>(
-    room: RoomId,
+    place: &SearchPlace,
     query: &'q MessageQuery,
     tags: &mut impl Iterator<Item = &'q String>,
     value: &mut impl FnMut(String) -> String,
 ) -> String {
-    let first = sources(room, query, tags, value).join(" union all ");
+    let first = sources(place, query, tags, value).join(" union all ");
     let more: Vec<String> = tags
         .map(|tag| {
             format!(
                 "first.message_id in ({})",
-                tag_member(room, tag, "first.message_id", value)
+                tag_member(place, tag, "first.message_id", value)
             )
         })
         .collect();
@@ -322,20 +346,21 @@ fn tagged_source<'q>(
 /// Where the search begins when it is not for words: the rows of tags, of a thread, or of rare
 /// kinds of messages. The sources of one search have no message in common.
 fn sources<'q>(
-    room: RoomId,
+    place: &SearchPlace,
     query: &'q MessageQuery,
     tags: &mut impl Iterator<Item = &'q String>,
     value: &mut impl FnMut(String) -> String,
 ) -> Vec<String> {
+    let room = place.room;
     if query.any_tag && !query.tags.is_empty() {
-        let each: Vec<String> = tags.map(|tag| tag_source(room, tag, value)).collect();
+        let each: Vec<String> = tags.map(|tag| tag_source(place, tag, value)).collect();
         return vec![format!(
             "select message_id from ({}) any_tag",
             each.join(" union ")
         )];
     }
     if let Some(tag) = tags.next() {
-        return vec![tag_source(room, tag, value)];
+        return vec![tag_source(place, tag, value)];
     }
     if let Some(parent) = query.parent {
         let of_parent = "select id as message_id from messages where room_id";
@@ -356,18 +381,24 @@ fn sources<'q>(
         .events
         .iter()
         .filter_map(|event| kind_tag(*event))
-        .map(|kind| tag_source(room, kind, value))
+        .map(|kind| tag_source(place, kind, value))
         .collect()
 }
 
-fn tag_source(room: RoomId, tag: &str, value: &mut impl FnMut(String) -> String) -> String {
+fn tag_source(place: &SearchPlace, tag: &str, value: &mut impl FnMut(String) -> String) -> String {
+    let room = place.room;
     match unread_user(tag) {
-        // A mention of everyone is one row; who has dealt with it is told elsewhere.
-        Some(user) => format!(
-            "select distinct message_id from mentions where room_id = {room} and user_id in ({user}, 0) \
-             and sender_id <> {user} and (user_id = {user} or not exists (select 1 from mentions_seen s \
-             where s.room_id = {room} and s.user_id = {user} and s.message_id = mentions.message_id))"
-        ),
+        // A mention of a cohort is one row; who has dealt with it is told elsewhere. So is one of
+        // everyone by versions before, under 0.
+        Some(user) => {
+            let cohorts = place.cohorts.get(&user).into_iter().flatten();
+            let cohorts: String = cohorts.map(|id| format!(", -{id}")).collect();
+            format!(
+                "select distinct message_id from mentions where room_id = {room} and user_id in ({user}, 0{cohorts}) \
+                 and sender_id <> {user} and (user_id = {user} or not exists (select 1 from mentions_seen s \
+                 where s.room_id = {room} and s.user_id = {user} and s.message_id = mentions.message_id))"
+            )
+        }
         None => {
             let tag = value(tag.to_owned());
             format!("select message_id from message_tags where room_id = {room} and tag = {tag}")
@@ -377,12 +408,12 @@ fn tag_source(room: RoomId, tag: &str, value: &mut impl FnMut(String) -> String)
 
 // Bound to the one message, so that a frequent tag costs a look-up and not a list.
 fn tag_member(
-    room: RoomId,
+    place: &SearchPlace,
     tag: &str,
     id: &str,
     value: &mut impl FnMut(String) -> String,
 ) -> String {
-    format!("{} and message_id = {id}", tag_source(room, tag, value))
+    format!("{} and message_id = {id}", tag_source(place, tag, value))
 }
 
 fn message_condition(room: RoomId, query: &MessageQuery, id: &str) -> Option<String> {

@@ -7,17 +7,17 @@ use std::collections::{BTreeSet, HashMap};
 use diesel::prelude::*;
 use eddyline_model::files::NewFile;
 use eddyline_model::messages::{Message, MessageKind, ThreadCounts};
-use eddyline_model::tags::{Mentions, USER_EVERYONE, parse_unread};
 use eddyline_model::{
     ApplicationId, MessageId, OrganizationId, RoomId, SourceId, Timestamp, UserId, search,
 };
 use eddyline_portable::portable;
 
-use crate::areas::{Files, Imports, Rooms, Threads};
+use crate::areas::{Files, Imports, Messages, Rooms, Threads};
 use crate::backlog::Backlog;
+use crate::cohorts::CohortIds;
 use crate::exports::ThreadOfRoom;
 use crate::find;
-use crate::messages::{is_indexed, join_tags, mention_keys};
+use crate::messages::{is_indexed, join_tags};
 use crate::reader::{Access, dialect};
 use crate::rows::{MentionRow, MessageRow, ThreadRow};
 use crate::schema::{
@@ -122,7 +122,7 @@ impl ImportedPlace {
         message.thread_root = Some(root);
         if message.event == MessageKind::Comment {
             message.parent = Some(root);
-            message.tags.insert(0, format!(":influx:{root}"));
+            message.tags.put_first(format!(":influx:{root}"));
         }
     }
 }
@@ -515,8 +515,16 @@ impl Imports<'_, Tx<'_>> {
     /// [`Error::Exists`] when a number or a uuid is taken.
     pub fn insert_messages(&mut self, room: RoomId, new: &[ImportedMessage]) -> Result<()> {
         let now = self.0.now();
-        let rows: Vec<MessageRow> = new.iter().map(row).collect();
         let messages = || new.iter().map(|imported| &imported.message);
+        let tags = || messages().map(|message| &message.tags);
+        if tags().any(|tags| tags.marks().is_some()) {
+            Rooms(self.0).lock(room)?;
+        }
+        let cohorts = Messages(self.0).find_cohorts(room, tags())?;
+        let rows: Vec<MessageRow> = new
+            .iter()
+            .map(|imported| row(imported, cohorts.text(&imported.message.tags)))
+            .collect();
         dialect!(self, insert_messages, &rows)?;
         let edited: Vec<_> = messages()
             .filter_map(|message| Some((room, message.id, message.edited?)))
@@ -526,19 +534,18 @@ impl Imports<'_, Tx<'_>> {
         let mut mentions: Vec<MentionRow> = Vec::new();
         for message in messages() {
             let id = message.id.0;
-            let indexed = message.tags.iter().filter(|tag| is_indexed(tag));
+            let listed = message.tags.listed().iter();
+            let indexed = listed.filter(|tag| is_indexed(tag));
             tags.extend(indexed.map(|tag| (room.0, tag.as_str(), id)));
             tags.extend(find::kind_tag(message.event).map(|kind| (room.0, kind, id)));
-            let sender = message.author.user.map_or(0, |user| user.0);
-            let keys = mention_keys(&mentioned(&message.tags));
-            mentions.extend(keys.into_iter().map(|user| (room.0, user, id, sender)));
+            let keys = cohorts.mention_keys(&message.tags);
+            Messages(self.0).insert_cohorts(room, &cohorts, &keys)?;
+            mentions.extend(CohortIds::mention_rows(message, keys));
         }
         if !tags.is_empty() {
             dialect!(self, insert_tags, &tags)?;
         }
-        if !mentions.is_empty() {
-            dialect!(self, insert_mentions, &mentions)?;
-        }
+        Messages(self.0).insert_mentions(&mentions)?;
         let words: Vec<_> = messages()
             .map(|message| {
                 let words = search::of_message(message.event, &message.content);
@@ -715,7 +722,7 @@ impl GrownThreads {
     }
 }
 
-fn row(imported: &ImportedMessage) -> MessageRow {
+fn row(imported: &ImportedMessage, tags: String) -> MessageRow {
     let message = &imported.message;
     MessageRow {
         room_id: message.room.0,
@@ -724,7 +731,7 @@ fn row(imported: &ImportedMessage) -> MessageRow {
         user_id: message.author.user.map(|user| user.0),
         external_user_name: message.author.external_name.clone(),
         content: message.content.clone(),
-        tags: join_tags(&message.tags),
+        tags,
         explicit_tags: join_tags(&message.explicit_tags),
         uuid: message.uuid.clone(),
         fingerprint: 0,
@@ -736,14 +743,6 @@ fn row(imported: &ImportedMessage) -> MessageRow {
         thread_left: imported
             .left
             .map(|(counts, item)| ThreadSnapshot::of(counts, item).to_string()),
-    }
-}
-
-/// Whom a message mentions, by its tags.
-fn mentioned(tags: &[String]) -> Mentions {
-    Mentions {
-        users: tags.iter().filter_map(|tag| parse_unread(tag)).collect(),
-        everyone: tags.iter().any(|tag| tag == USER_EVERYONE),
     }
 }
 

@@ -44,6 +44,7 @@ mod backlog;
 mod budget;
 mod change_notifier;
 mod clock;
+mod cohorts;
 mod commit;
 mod connect;
 pub mod copy;

@@ -1,14 +1,14 @@
 //! Lists of messages.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use eddyline_model::messages::{Message, MessageQuery, MessageView, Sort};
 use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
 use crate::areas::Messages;
-use crate::find::{self, CANDIDATES};
-use crate::messages::message;
+use crate::find::{self, CANDIDATES, SearchPlace};
 use crate::page_budget::PageBudget;
 use crate::reader::{Access, dialect};
 
@@ -85,7 +85,7 @@ impl<C: Access> Messages<'_, C> {
         let query = &*self.within_times(room, query)?;
         if !find::is_indexed(query) {
             let rows = self.list_plain(room, query)?;
-            let mut found = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
+            let mut found = self.to_messages(rows)?;
             if query.sort == Sort::Descending {
                 found.reverse();
             }
@@ -118,14 +118,24 @@ impl<C: Access> Messages<'_, C> {
         Ok(Cow::Owned(query))
     }
 
+    /// Where the messages of a query are looked for.
+    fn search_place(&mut self, room: RoomId, query: &MessageQuery) -> Result<SearchPlace> {
+        let mut cohorts = HashMap::new();
+        for user in query.tags.iter().filter_map(|tag| find::unread_user(tag)) {
+            cohorts.insert(user, self.list_cohorts_with(room, user, None)?);
+        }
+        Ok(SearchPlace { room, cohorts })
+    }
+
     fn matching_ids(
         &mut self,
         room: RoomId,
         query: &MessageQuery,
     ) -> Result<(Vec<i64>, Option<MessageId>)> {
         let (mut ids, mut edge) = (Vec::new(), None);
+        let place = self.search_place(room, query)?;
         for candidates in CANDIDATES {
-            ids = dialect!(self, find_ids, room, query, candidates)?;
+            ids = dialect!(self, find_ids, &place, query, candidates)?;
             let is_full = i64::try_from(ids.len()).is_ok_and(|count| count >= query.limit);
             if is_full || !find::examines(query) {
                 return Ok((ids, None));

@@ -1,6 +1,6 @@
 //! Reading messages, and the changes that can be made to one.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use diesel::prelude::*;
@@ -9,6 +9,7 @@ use eddyline_model::messages::{
     subject_of,
 };
 use eddyline_model::search::SearchTokens;
+use eddyline_model::tags::Tags;
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
@@ -28,14 +29,15 @@ pub(crate) fn join_tags(tags: &[String]) -> String {
     tags.join("\n")
 }
 
-fn split_tags(text: &str) -> Vec<String> {
+pub(crate) fn split_tags(text: &str) -> Vec<String> {
     text.split('\n')
         .filter(|tag| !tag.is_empty())
         .map(str::to_owned)
         .collect()
 }
 
-pub(crate) fn message(row: MessageRow) -> Result<Message> {
+/// The message of a row, with its tags.
+pub(crate) fn to_message(row: MessageRow, tags: Tags) -> Result<Message> {
     Ok(Message {
         room: RoomId(row.room_id),
         id: MessageId(row.id),
@@ -45,7 +47,7 @@ pub(crate) fn message(row: MessageRow) -> Result<Message> {
             external_name: row.external_user_name,
         },
         content: row.content,
-        tags: split_tags(&row.tags),
+        tags,
         explicit_tags: split_tags(&row.explicit_tags),
         uuid: row.uuid,
         sent: Timestamp(row.sent),
@@ -115,11 +117,11 @@ impl<C: Access> Messages<'_, C> {
 
 #[portable]
 impl Messages<'_, Tx<'_>> {
-    fn update_row(c: &mut Connection, changed: &Message) -> Result<()> {
+    fn update_row(c: &mut Connection, changed: &Message, tags: &str) -> Result<()> {
         diesel::update(messages::table.find((changed.room.0, changed.id.0)))
             .set((
                 messages::content.eq(&changed.content),
-                messages::tags.eq(join_tags(&changed.tags)),
+                messages::tags.eq(tags),
                 messages::explicit_tags.eq(join_tags(&changed.explicit_tags)),
                 messages::edited.eq(changed.edited.map(|at| at.0)),
             ))
@@ -132,7 +134,7 @@ impl Messages<'_, Tx<'_>> {
         Ok(())
     }
 
-    fn delete_tags(c: &mut Connection, room: RoomId, id: MessageId, tags: &[String]) -> Result<()> {
+    fn delete_tags(c: &mut Connection, room: RoomId, id: MessageId, tags: &[&str]) -> Result<()> {
         diesel::delete(
             message_tags::table
                 .filter(message_tags::room_id.eq(room.0))
@@ -162,8 +164,13 @@ impl Messages<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Takes back that a message mentions these users; 0 stands for everyone.
-    fn delete_mentions(c: &mut Connection, room: RoomId, id: MessageId, ids: &[i64]) -> Result<()> {
+    /// Takes back that a message mentions those with these keys.
+    pub(crate) fn delete_mentions(
+        c: &mut Connection,
+        room: RoomId,
+        id: MessageId,
+        ids: &[i64],
+    ) -> Result<()> {
         diesel::delete(
             mentions::table
                 .filter(mentions::room_id.eq(room.0))
@@ -174,8 +181,12 @@ impl Messages<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Forgets who has dealt with a mention of everyone that is no more: another is news to all.
-    fn delete_seen_mentions(c: &mut Connection, room: RoomId, id: MessageId) -> Result<()> {
+    /// Forgets who has dealt with a mention of a cohort that is no more: another is news to all.
+    pub(crate) fn delete_seen_mentions(
+        c: &mut Connection,
+        room: RoomId,
+        id: MessageId,
+    ) -> Result<()> {
         let of_message = mentions_seen::table
             .filter(mentions_seen::room_id.eq(room.0))
             .filter(mentions_seen::message_id.eq(id.0));
@@ -183,8 +194,7 @@ impl Messages<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Notes that a user has dealt with one message that mentions them.
-    pub fn set_mention_seen(
+    pub(crate) fn insert_seen_mention(
         c: &mut Connection,
         room: RoomId,
         user: UserId,
@@ -198,24 +208,12 @@ impl Messages<'_, Tx<'_>> {
             ))
             .on_conflict_do_nothing()
             .execute(c)?;
-        diesel::delete(mentions::table.find((room.0, user.0, id.0))).execute(c)?;
         Ok(())
     }
 }
 
-/// What mentions become in the table: 0 stands for everyone.
-pub(crate) fn mention_keys(mentioned: &eddyline_model::messages::Mentions) -> Vec<i64> {
-    let everyone = mentioned.everyone.then_some(0);
-    mentioned
-        .users
-        .iter()
-        .map(|user| user.0)
-        .chain(everyone)
-        .collect()
-}
-
 /// Whether a tag has a row of its own. Unread marks do not: mentions hold them, in one row for
-/// everyone instead of one for each.
+/// a cohort instead of one for each.
 pub(crate) fn is_indexed(tag: &str) -> bool {
     !tag.starts_with(find::UNREAD)
 }
@@ -227,13 +225,11 @@ impl<C: Access> Messages<'_, C> {
     ///
     /// When the database fails.
     pub fn list_by_id(&mut self, room: RoomId, ids: &[i64]) -> Result<Vec<Message>> {
-        self.list_rows(room, ids)?
-            .into_iter()
-            .map(message)
-            .collect()
+        let rows = self.list_rows(room, ids)?;
+        self.to_messages(rows)
     }
 
-    /// The message with this number.
+    /// The message with this number, also where it is a notice.
     ///
     /// # Errors
     ///
@@ -272,7 +268,7 @@ impl<C: Access> Messages<'_, C> {
                 left.insert(row.id, text.parse::<ThreadSnapshot>()?);
             }
         }
-        let found = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
+        let found = self.to_messages(rows)?;
         let mut views = self.views_with(room, found, Some(&left), None)?;
         self.fill_notices(room, &mut views)?;
         Ok(views)
@@ -333,7 +329,8 @@ impl<C: Access> Messages<'_, C> {
             let item_size =
                 |message: &Message| item_id(message).and_then(|id| sizes.get(&id)).copied();
             budget.cut(&mut found, |message| {
-                message.content.len() + item_size(message).unwrap_or_default()
+                let own = message.content.len() + message.tags.shown_len();
+                own + item_size(message).unwrap_or_default()
             });
         }
         let items = Threads(self.0).list_items(room, found.iter().filter_map(item_id))?;
@@ -391,9 +388,9 @@ impl Messages<'_, Tx<'_>> {
     }
 
     /// Writes a message's changed content and tags, with everything it is found by. One that is
-    /// emptied loses its reactions.
+    /// emptied loses its reactions. The room must be locked.
     ///
-    /// `before` is the message as it was; `mentioned` and `words` belong to the new one.
+    /// `before` is the message as it was; `words` belong to the new one.
     ///
     /// # Errors
     ///
@@ -402,63 +399,54 @@ impl Messages<'_, Tx<'_>> {
         &mut self,
         before: &Message,
         after: &Message,
-        mentioned: &eddyline_model::messages::Mentions,
         words: &SearchTokens,
     ) -> Result<()> {
-        let (room, id) = (after.room, after.id);
-        self.update_row(after)?;
-        let gone: Vec<String> = before
-            .tags
-            .iter()
-            .filter(|tag| !after.tags.contains(tag))
-            .cloned()
-            .collect();
-        self.delete_tags(room, id, &gone)?;
-        let new: Vec<&String> = after
-            .tags
-            .iter()
-            .filter(|tag| is_indexed(tag) && !before.tags.contains(tag))
-            .collect();
-        self.insert_tags(room, id, &new)?;
-        let unmentioned: Vec<i64> = gone
-            .iter()
-            .filter_map(|tag| find::unread_user(tag))
-            .collect();
-        self.delete_mentions(room, id, &unmentioned)?;
-        if gone.iter().any(|tag| tag == find::EVERYONE) {
-            self.delete_mentions(room, id, &[0])?;
-            self.delete_seen_mentions(room, id)?;
-        }
-        let were_unread: HashSet<i64> = before
-            .tags
-            .iter()
-            .filter_map(|tag| find::unread_user(tag))
-            .collect();
-        // Unread marks of before may stand for a row of everyone's, which may be gone now.
-        let was_for_all = before.tags.iter().any(|tag| tag == find::EVERYONE);
-        let keys: Vec<i64> = mention_keys(mentioned)
-            .into_iter()
-            .filter(|key| match key {
-                0 => !was_for_all,
-                user => was_for_all || !were_unread.contains(user),
-            })
-            .collect();
-        let sender = after.author.user.map_or(0, |user| user.0);
-        let rows: Vec<MentionRow> = keys
-            .into_iter()
-            .map(|user| (room.0, user, id.0, sender))
-            .collect();
-        dialect!(self, insert_mentions, &rows)?;
+        self.update_tags(before, after)?;
         if before.content != after.content {
-            dialect!(self, reindex, room, id, words)?;
+            dialect!(self, reindex, after.room, after.id, words)?;
         }
         if after.is_emptied() {
-            Reactions(self.0).delete_of_message(room, id)?;
+            Reactions(self.0).delete_of_message(after.room, after.id)?;
         }
         Ok(())
     }
 
-    /// Removes a message and everything it is found by. Its log row stays.
+    /// Writes the row of a changed message and what its tags say.
+    pub(crate) fn update_tags(&mut self, before: &Message, after: &Message) -> Result<()> {
+        let (room, id) = (after.room, after.id);
+        let cohorts = self.find_cohorts(room, [&before.tags, &after.tags])?;
+        self.insert_cohorts(room, &cohorts, &cohorts.mention_keys(&after.tags))?;
+        self.update_row(after, &cohorts.text(&after.tags))?;
+        let indexed = |message: &'_ Message| -> BTreeSet<String> {
+            let tags = message.tags.listed().iter();
+            tags.filter(|tag| is_indexed(tag)).cloned().collect()
+        };
+        let (had, has) = (indexed(before), indexed(after));
+        let gone: Vec<&str> = had.difference(&has).map(String::as_str).collect();
+        self.delete_tags(room, id, &gone)?;
+        self.insert_tags(room, id, &has.difference(&had).collect::<Vec<_>>())?;
+        self.update_mentions(before, after, &cohorts)
+    }
+
+    /// Writes who is mentioned.
+    pub(crate) fn insert_mentions(&mut self, rows: &[MentionRow]) -> Result<()> {
+        match rows.is_empty() {
+            true => Ok(()),
+            false => dialect!(self, insert_mentions, rows),
+        }
+    }
+
+    /// Notes that a user has dealt with one message that mentions them.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
+    pub fn set_mention_seen(&mut self, room: RoomId, user: UserId, id: MessageId) -> Result<()> {
+        self.insert_seen_mention(room, user, id)?;
+        self.delete_mentions(room, id, &[user.0])
+    }
+
+    /// Removes a message and everything it is found by. Its log row stays. The room must be locked.
     ///
     /// # Errors
     ///
@@ -467,17 +455,10 @@ impl Messages<'_, Tx<'_>> {
         let (room, id) = (gone.room, gone.id);
         self.delete_row(room, id)?;
         Threads(self.0).delete_message(gone)?;
-        let kind = find::kind_tag(gone.event).map(str::to_owned);
-        let tags: Vec<String> = gone.tags.iter().cloned().chain(kind).collect();
+        let listed = gone.tags.listed().iter().map(String::as_str);
+        let tags: Vec<&str> = listed.chain(find::kind_tag(gone.event)).collect();
         self.delete_tags(room, id, &tags)?;
-        let mut users: Vec<i64> = gone
-            .tags
-            .iter()
-            .filter_map(|tag| find::unread_user(tag))
-            .collect();
-        users.push(0);
-        self.delete_mentions(room, id, &users)?;
-        self.delete_seen_mentions(room, id)?;
+        self.delete_all_mentions(gone)?;
         Reactions(self.0).delete_of_message(room, id)?;
         Files(self.0).delete_of_message(room, id)?;
         dialect!(self, unindex, room, id)

@@ -1,6 +1,6 @@
 //! What users are notified of, and the browsers that take push messages.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use diesel::dsl::exists;
 use diesel::prelude::*;
@@ -10,16 +10,13 @@ use eddyline_model::notifications::{
 use eddyline_model::{FlowId, MessageId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
-use crate::areas::Notifications;
+use crate::areas::{Messages, Notifications};
 use crate::reader::Access;
 use crate::schema::{
     flows, mentions, notification_levels, notification_settings, push_subscriptions, room_members,
 };
 use crate::transaction::Tx;
 use crate::{Error, Result};
-
-/// Stands among the mentioned users for everyone.
-const EVERYONE: i64 = 0;
 
 /// A browser that takes push messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,32 +228,64 @@ impl<C: Access> Notifications<'_, C> {
         Ok(rows.into_iter().map(known).collect())
     }
 
+    fn list_mentioned_by_name(
+        c: &mut Connection,
+        room: RoomId,
+        messages: &[i64],
+        users: &[UserId],
+    ) -> Result<HashSet<(MessageId, UserId)>> {
+        let rows = mentions::table
+            .filter(mentions::room_id.eq(room.0))
+            .filter(mentions::message_id.eq_any(messages))
+            .filter(mentions::user_id.eq_any(numbers(users)))
+            .select((mentions::message_id, mentions::user_id))
+            .load::<(i64, i64)>(c)?;
+        let mentioned = |(message, user)| (MessageId(message), UserId(user));
+        Ok(rows.into_iter().map(mentioned).collect())
+    }
+}
+
+impl<C: Access> Notifications<'_, C> {
     /// Which of some users messages of a room mention, by name, as members of a group, or with
     /// everyone.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
     pub fn list_mentioned(
-        c: &mut Connection,
+        &mut self,
         room: RoomId,
         messages: &[MessageId],
         users: &[UserId],
     ) -> Result<HashSet<(MessageId, UserId)>> {
         let ids: Vec<i64> = messages.iter().map(|id| id.0).collect();
-        let mut asked = numbers(users);
-        asked.push(EVERYONE);
-        let rows = mentions::table
-            .filter(mentions::room_id.eq(room.0))
-            .filter(mentions::message_id.eq_any(ids))
-            .filter(mentions::user_id.eq_any(asked))
-            .select((mentions::message_id, mentions::user_id))
-            .load::<(i64, i64)>(c)?;
-        let mut mentioned = HashSet::new();
-        for (message, user) in rows {
+        let mut mentioned = self.list_mentioned_by_name(room, &ids, users)?;
+        let (Some(first), Some(last)) = (ids.iter().min(), ids.iter().max()) else {
+            return Ok(mentioned);
+        };
+        let mut rows = Messages(self.0).list_cohort_mentions(room, *first, *last)?;
+        rows.retain(|(_, _, message, _)| ids.contains(message));
+        let cohorts: BTreeSet<i64> = rows.iter().map(|(_, key, ..)| -key).collect();
+        let cohorts: Vec<i64> = cohorts.into_iter().collect();
+        let cohorts = match rows.is_empty() {
+            true => HashMap::new(),
+            false => Messages(self.0).load_cohorts(room, &cohorts)?,
+        };
+        let users: HashSet<UserId> = users.iter().copied().collect();
+        for (_, key, message, sender) in rows {
             let message = MessageId(message);
-            match user {
-                EVERYONE => mentioned.extend(users.iter().map(|user| (message, *user))),
-                user => {
-                    mentioned.insert((message, UserId(user)));
-                }
-            }
+            let addressed: Vec<UserId> = match (key, cohorts.get(&-key)) {
+                // Everyone, by versions before.
+                (0, _) => users.iter().copied().collect(),
+                (_, Some(cohort)) => cohort.users().to_vec(),
+                (_, None) => Vec::new(),
+            };
+            let others = addressed.into_iter().filter(|user| user.0 != sender);
+            mentioned.extend(
+                others
+                    .filter(|user| users.contains(user))
+                    .map(|user| (message, user)),
+            );
         }
         Ok(mentioned)
     }

@@ -11,7 +11,7 @@ use eddyline_model::search::SearchTokens;
 use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
-use crate::find::{Statement, Wording, last_candidate, statement};
+use crate::find::{SearchPlace, Statement, Wording, last_candidate, statement};
 use crate::rows::{LockedRoom, MentionRow, MessageRow, NewLogRow, ThreadRow};
 use crate::schema::{rooms, writers};
 
@@ -310,11 +310,11 @@ struct IdRow {
 /// Looks at this many candidates of a search that has further conditions.
 pub(crate) fn find_ids(
     c: &mut PgConnection,
-    room: RoomId,
+    place: &SearchPlace,
     query: &MessageQuery,
     candidates: i64,
 ) -> Result<Vec<i64>> {
-    ids(c, statement(room, query, &WORDING, candidates))
+    ids(c, statement(place, query, &WORDING, candidates))
 }
 
 /// The last of the candidates, if there are so many.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use diesel::dsl::{Eq, Or, exists, not};
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use eddyline_model::flows::FlowMembership;
 use eddyline_model::messages::{LastMessage, MessageKind};
 use eddyline_model::reading::ReadMarker;
@@ -11,7 +12,7 @@ use eddyline_model::{MessageId, RoomId, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::areas::Members;
+use crate::areas::{Members, Messages};
 use crate::find::kind_tag;
 use crate::reader::Access;
 use crate::schema::{
@@ -132,15 +133,16 @@ impl<C: Access> Members<'_, C> {
         Ok(rows.into_iter().map(marker).collect())
     }
 
-    /// How many messages mention the user that stand behind the marker for their kind, and were not
-    /// read with their thread.
-    pub fn count_unread_mentions(
+    /// Of the messages that stand behind the marker for their kind, and were not read with their
+    /// thread: how many mention the user by name, and which of the others mention a cohort,
+    /// whether the user is in it or not, each with the key of the mention.
+    fn unread_mentions(
         c: &mut Connection,
         room: RoomId,
         user: UserId,
         read_up_to: MessageId,
         inbox_read_up_to: MessageId,
-    ) -> Result<i64> {
+    ) -> Result<(i64, Vec<(i64, i64)>)> {
         let nearest = read_up_to.min(inbox_read_up_to).0;
         let unread = || {
             let read_with_thread = thread_markers::table
@@ -176,9 +178,10 @@ impl<C: Access> Members<'_, C> {
         let seen = mentions_seen::table
             .filter(mentions_seen::room_id.eq(room.0))
             .filter(mentions_seen::user_id.eq(user.0));
-        let everyone: i64 = mentions::table
+        let of_cohorts = mentions::table
             .filter(mentions::room_id.eq(room.0))
-            .filter(mentions::user_id.eq(0))
+            // Spelled as the index `mentions_of_cohorts` spells it, so that the planner may use it.
+            .filter(diesel::dsl::sql::<Bool>("not mentions.user_id > 0"))
             .filter(mentions::sender_id.ne(user.0))
             .filter(mentions::message_id.gt(nearest))
             .filter(exists(
@@ -190,9 +193,9 @@ impl<C: Access> Members<'_, C> {
             .filter(not(exists(
                 seen.filter(mentions_seen::message_id.eq(mentions::message_id)),
             )))
-            .count()
-            .get_result(c)?;
-        Ok(personal + everyone)
+            .select((mentions::message_id, mentions::user_id))
+            .load(c)?;
+        Ok((personal, of_cohorts))
     }
 }
 
@@ -220,6 +223,39 @@ impl InboxNews {
 }
 
 impl<C: Access> Members<'_, C> {
+    /// How many messages mention the user that stand behind the marker for their kind, and were not
+    /// read with their thread.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn count_unread_mentions(
+        &mut self,
+        room: RoomId,
+        user: UserId,
+        read_up_to: MessageId,
+        inbox_read_up_to: MessageId,
+    ) -> Result<i64> {
+        let (by_name, of_cohorts) =
+            self.unread_mentions(room, user, read_up_to, inbox_read_up_to)?;
+        let keys = of_cohorts.iter().map(|(_, key)| *key);
+        let asked: BTreeSet<i64> = keys.filter(|key| *key < 0).map(|key| -key).collect();
+        let asked: Vec<i64> = asked.into_iter().collect();
+        let cohorts = match asked.is_empty() {
+            true => Vec::new(),
+            false => Messages(self.0).list_cohorts_with(room, user.0, Some(&asked))?,
+        };
+        let cohorts: BTreeSet<i64> = cohorts.into_iter().collect();
+        // 0 is everyone, by versions before.
+        let is_in = |key: i64| key == 0 || cohorts.contains(&-key);
+        let unread: BTreeSet<i64> = of_cohorts
+            .into_iter()
+            .filter(|(_, key)| is_in(*key))
+            .map(|(message, _)| message)
+            .collect();
+        Ok(by_name + i64::try_from(unread.len()).unwrap_or(i64::MAX))
+    }
+
     /// The chat messages of others after the user's marker, the earliest first, at most `limit` of
     /// them. Deleted ones are left out. Looks at 2,000 messages behind the marker and at the newest
     /// 2,000 of the room, whose last number is `last`: between them may be any number of others.

@@ -8,8 +8,8 @@ use crate::Result;
 use crate::areas::Deletions;
 use crate::reader::{Access, dialect};
 use crate::schema::{
-    applications, audit, closed_members, closed_room_members, flow_tokens, flows, former_members,
-    identities, identity_providers, imported_records, invitations, mail_records,
+    applications, audit, closed_members, closed_room_members, cohorts, flow_tokens, flows,
+    former_members, identities, identity_providers, imported_records, invitations, mail_records,
     notification_levels, organization_domains, organization_members, organization_names,
     organizations, pushes, removed_members, retention_rules, room_members, rooms, sources,
     suspended_memberships, thread_items, thread_markers, threads, user_group_members, user_groups,
@@ -87,6 +87,7 @@ impl Deletions<'_, Tx<'_>> {
         diesel::delete(sources::table.filter(sources::room_id.eq(id))).execute(c)?;
         diesel::delete(imported_records::table.filter(imported_records::room_id.eq(id)))
             .execute(c)?;
+        diesel::delete(cohorts::table.filter(cohorts::room_id.eq(id))).execute(c)?;
         diesel::delete(retention_rules::table.find((RULE_OF_FLOW, id))).execute(c)?;
         diesel::delete(flows::table.find(id)).execute(c)?;
         Ok(())

@@ -26,7 +26,8 @@ pub(crate) struct MessageRow {
     pub(crate) thread_left: Option<String>,
 }
 
-/// A mention: room, who is mentioned (0 stands for everyone), message, sender.
+/// A mention: room, its key (a user, or a cohort by its number negated; 0 stands for everyone in
+/// messages of before), message, sender.
 pub(crate) type MentionRow = (i64, i64, i64, i64);
 
 /// A thread.

@@ -386,6 +386,9 @@ diesel::table! {
     }
 }
 diesel::table! {
+    cohorts (room_id, id) { room_id -> BigInt, id -> BigInt, digest -> Binary, users -> Text, }
+}
+diesel::table! {
     mentions_seen (room_id, user_id, message_id) {
         room_id -> BigInt,
         user_id -> BigInt,
@@ -570,6 +573,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     messages,
     message_tags,
     mentions,
+    cohorts,
     mentions_seen,
     reactions,
     notification_levels,

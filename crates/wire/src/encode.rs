@@ -6,6 +6,7 @@ use eddyline_model::messages::{LastMessage, Message, MessageKind, MessageView, T
 use eddyline_model::pictures::PicturePaths;
 use eddyline_model::reactions::{Reaction, Reactions};
 use eddyline_model::sources::ThreadSource;
+use eddyline_model::tags::Tags;
 use eddyline_model::threads::{ThreadIds, ThreadMark, title_of};
 use eddyline_model::{FlowId, MessageId, RoomId};
 use serde::ser::{SerializeMap, SerializeSeq};
@@ -47,7 +48,8 @@ impl Encoder {
     /// The JSON object of a message, compact, without line breaks.
     #[must_use]
     pub fn message(&self, view: &MessageView, place: RoomRef<'_>) -> Vec<u8> {
-        let mut json = Vec::with_capacity(768 + view.message.content.len());
+        let mut json =
+            Vec::with_capacity(768 + view.message.content.len() + view.message.tags.shown_len());
         self.write_message(&mut json, view, place);
         json
     }
@@ -187,10 +189,10 @@ struct MessageJson<'a> {
 
 impl MessageJson<'_> {
     /// Private messages bear tags in the classic profile only (specification, section 2).
-    fn tags(&self) -> &[String] {
+    fn tags(&self) -> Option<&Tags> {
         match self.place {
-            RoomRef::Private if !self.encoder.classic => &[],
-            _ => &self.view.message.tags,
+            RoomRef::Private if !self.encoder.classic => None,
+            _ => Some(&self.view.message.tags),
         }
     }
 }
@@ -213,7 +215,7 @@ impl Serialize for MessageJson<'_> {
         }
         map.serialize_entry(
             "tags",
-            &Tags {
+            &ShownTags {
                 tags: self.tags(),
                 classic: self.encoder.classic,
             },
@@ -309,20 +311,20 @@ impl Serialize for Content<'_> {
     }
 }
 
-struct Tags<'a> {
-    tags: &'a [String],
+struct ShownTags<'a> {
+    tags: Option<&'a Tags>,
     classic: bool,
 }
 
-impl Serialize for Tags<'_> {
+impl Serialize for ShownTags<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut seq = serializer.serialize_seq(Some(self.tags.len()))?;
-        for tag in self.tags {
+        let mut seq = serializer.serialize_seq(None)?;
+        for tag in self.tags.into_iter().flat_map(Tags::iter) {
             match tag.strip_prefix(':') {
                 Some(rest) if self.classic && rest.starts_with("influx:") => {
                     seq.serialize_element(rest)?;
                 }
-                _ => seq.serialize_element(tag)?,
+                _ => seq.serialize_element(&tag)?,
             }
         }
         seq.end()
@@ -452,7 +454,7 @@ mod tests {
                 event,
                 author: Author::user(UserId(4)),
                 content: content.into(),
-                tags: vec![":influx:2".into(), "todo".into()],
+                tags: vec![":influx:2".to_owned(), "todo".to_owned()].into(),
                 explicit_tags: vec![],
                 uuid: Some("u".into()),
                 sent,

@@ -273,7 +273,7 @@ impl Deletions {
                         refuse_held(tx, DeletionTarget::Organization(organization))?;
                         return Err(held_by("flow").into());
                     }
-                    if let Some(message) = tx.messages().find_of_any_kind(room, old.id)? {
+                    if let Some(message) = tx.messages().find(room, old.id)? {
                         tx.messages().delete(&message)?;
                     }
                 }

@@ -1,9 +1,10 @@
 //! Deleting a message: inbox messages go, one's own chat stays as an empty place (specification,
 //! section 3).
 
-use eddyline_model::messages::{Mentions, Message, Notice, Placement};
+use eddyline_model::messages::{Message, Notice, Placement};
 use eddyline_model::policy::{self, Deletion, MessageAction};
 use eddyline_model::search::SearchTokens;
+use eddyline_model::tags::Tags;
 use eddyline_model::{MessageId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
@@ -52,18 +53,14 @@ pub(crate) fn truncate(tx: &mut Tx<'_>, by: Option<UserId>, before: &Message) ->
     }
     let mut after = before.clone();
     after.content.clear();
-    after.tags.clear();
+    after.tags = Tags::default();
     after.explicit_tags.clear();
     if let Some(parent) = before.parent {
-        after.tags.push(format!(":influx:{parent}"));
+        after.tags.put_first(format!(":influx:{parent}"));
     }
     after.edited = Some(tx.now());
-    tx.messages().update(
-        before,
-        &after,
-        &Mentions::default(),
-        &SearchTokens::default(),
-    )?;
+    tx.messages()
+        .update(before, &after, &SearchTokens::default())?;
     let draft = notice(&after, by, Notice::edit(&after), tx.now());
     tx.messages().append(&[draft])?;
     Ok(())

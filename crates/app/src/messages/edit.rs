@@ -144,11 +144,10 @@ fn write_content(
     extracted: Extracted,
     words: &SearchTokens,
 ) -> StoreResult<Message> {
-    let mentions = extracted.mentions.clone();
     let mut after = with_tags(before, extracted);
     content.clone_into(&mut after.content);
     after.edited = Some(tx.now());
-    tx.messages().update(before, &after, &mentions, words)?;
+    tx.messages().update(before, &after, words)?;
     let draft = notice(&after, actor.user_id(), Notice::edit(&after), tx.now());
     tx.messages().append(&[draft])?;
     Ok(after)
@@ -161,26 +160,13 @@ fn write_tags(
     before: &Message,
     extracted: Extracted,
 ) -> StoreResult<TagChanges> {
-    let mentions = extracted.mentions.clone();
     let after = with_tags(before, extracted);
     let changes = TagChanges::between(&before.tags, &after.tags);
     if changes.is_empty() {
         return Ok(changes);
     }
     tx.messages()
-        .update(before, &after, &mentions, &SearchTokens::default())?;
-    // `@everyone` is stored as one row. Users whose unread tag was removed are stored as exceptions
-    // to it.
-    if after.tags.iter().any(|tag| tag == tags::USER_EVERYONE) {
-        for reader in changes
-            .remove
-            .iter()
-            .filter_map(|tag| tags::parse_unread(tag))
-        {
-            tx.messages()
-                .set_mention_seen(before.room, reader, before.id)?;
-        }
-    }
+        .update(before, &after, &SearchTokens::default())?;
     let draft = notice(
         &after,
         actor.user_id(),
@@ -197,9 +183,7 @@ fn with_tags(before: &Message, extracted: Extracted) -> Message {
     after.tags = extracted.tags;
     after.explicit_tags = extracted.explicit;
     if let Some(parent) = before.parent {
-        let tag = format!(":influx:{parent}");
-        after.tags.retain(|other| *other != tag);
-        after.tags.insert(0, tag);
+        after.tags.put_first(format!(":influx:{parent}"));
     }
     after
 }

@@ -263,7 +263,6 @@ impl Messages {
             search_tokens: search::of_message(new.event, &content),
             tags: extracted.tags,
             explicit_tags: extracted.explicit,
-            mentions: extracted.mentions,
             uuid: new.uuid.clone(),
             fingerprint: checked.fingerprint,
             placement,

@@ -74,7 +74,7 @@ pub(super) fn as_wanted(
 /// Whether a message has files: it has the tag for files, and no client gave that tag.
 fn has_files(message: &Message) -> bool {
     let tagged = |tags: &[String]| tags.iter().any(|tag| tag == tags::FILE);
-    tagged(&message.tags) && !tagged(&message.explicit_tags)
+    tagged(message.tags.listed()) && !tagged(&message.explicit_tags)
 }
 
 /// The user who has a private message to read. `None` in a conversation with oneself.

@@ -12,7 +12,7 @@ use eddyline_model::audit::{AuditAction, AuditEntry};
 use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::erasure::{self, ErasedProfile, MessageErasure};
 use eddyline_model::log::Control;
-use eddyline_model::messages::{Mentions, Message, Notice, subject_of};
+use eddyline_model::messages::{Message, Notice, subject_of};
 use eddyline_model::names::Email;
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::search::SearchTokens;
@@ -176,7 +176,7 @@ impl Operator {
                 };
                 let mut erased = 0;
                 for id in &batch {
-                    let found = tx.messages().find_of_any_kind(room, MessageId(*id))?;
+                    let found = tx.messages().find(room, MessageId(*id))?;
                     if let Some(message) = found
                         && holds.covering(&place, message.author.user).is_none()
                     {
@@ -348,18 +348,16 @@ fn take_tags_back(tx: &mut Tx<'_>, change: &Message, user: UserId) -> StoreResul
     // Tags of the text come back with the next edit, and are its author's.
     add.retain(|tag| !tags::is_generated(tag) && before.explicit_tags.contains(tag));
     let mut after = before.clone();
-    after.tags.retain(|tag| !add.contains(tag));
+    after
+        .tags
+        .retain(|tag| !add.iter().any(|added| added == tag));
     after.explicit_tags.retain(|tag| !add.contains(tag));
     let changes = TagChanges::between(&before.tags, &after.tags);
     if changes.is_empty() {
         return Ok(());
     }
-    tx.messages().update(
-        &before,
-        &after,
-        &Mentions::default(),
-        &SearchTokens::default(),
-    )?;
+    tx.messages()
+        .update(&before, &after, &SearchTokens::default())?;
     let told = Notice::tag_change(&after, &changes);
     let draft = notice(&after, Some(user), told, tx.now());
     tx.messages().append(&[draft])?;

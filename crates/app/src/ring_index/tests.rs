@@ -1,7 +1,7 @@
 use eddyline_model::items::Item;
 use eddyline_model::messages::{Author, Notice, ThreadCounts, ThreadState};
 use eddyline_model::reactions::Reactions;
-use eddyline_model::tags::TagChanges;
+use eddyline_model::tags::{TagChanges, Tags};
 use eddyline_model::{EventId, UserId};
 
 use super::*;
@@ -15,7 +15,7 @@ fn message(id: i64, event: MessageKind, content: &str) -> Message {
         event,
         author: Author::user(UserId(1)),
         content: content.to_owned(),
-        tags: vec![],
+        tags: Tags::default(),
         explicit_tags: vec![],
         uuid: None,
         sent: Timestamp(1000),

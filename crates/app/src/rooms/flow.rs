@@ -8,7 +8,7 @@ use eddyline_model::flows::Flow;
 use eddyline_model::names::{is_ignorable, nick_key};
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, FlowAction, FlowCaller, MembershipState};
-use eddyline_model::tags::Roster;
+use eddyline_model::tags::{Cohort, Roster};
 use eddyline_model::{EventId, OrganizationId, RoomId, Timestamp, UserId, tags};
 use eddyline_storage::{Error as StoreError, Reader, Result as StoreResult, Tx};
 
@@ -39,6 +39,8 @@ pub struct FlowRoom {
     nicks: HashMap<String, UserId>,
     /// Those of the organization.
     groups: Arc<MentionGroups>,
+    /// Everybody in it but the blocked ones, as texts mention them together.
+    everyone: Arc<Cohort>,
     /// When the organization will be deleted, if it is closed.
     due_at: Option<Timestamp>,
 }
@@ -97,9 +99,13 @@ impl FlowRoom {
                 },
             );
         }
+        let present = members.iter().filter(|(_, member)| !member.blocked);
+        let mut everyone: Vec<UserId> = present.map(|(id, _)| *id).collect();
+        everyone.sort_unstable();
         Ok(Some(Self {
             flow,
             organization,
+            everyone: Arc::new(Cohort::of(everyone)),
             members,
             nicks,
             groups: Arc::default(),
@@ -168,6 +174,10 @@ impl Roster for FlowRoom {
             .iter()
             .filter(|(_, member)| !member.blocked)
             .map(|(id, _)| *id)
+    }
+
+    fn everyone(&self) -> Arc<Cohort> {
+        self.everyone.clone()
     }
 
     fn group(&self, key: &str) -> Option<&[UserId]> {

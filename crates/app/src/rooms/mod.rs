@@ -8,7 +8,7 @@ mod private;
 use std::sync::Arc;
 
 use eddyline_model::policy::{self, MessageAction, PrivateAction};
-use eddyline_model::tags::Roster;
+use eddyline_model::tags::{Cohort, Roster};
 use eddyline_model::{EventId, RoomId, UserId};
 use eddyline_storage::Tx;
 use eddyline_wire::RoomRef;
@@ -130,6 +130,13 @@ impl Roster for Room {
         match self {
             Self::Flow(room) => room.contains(user),
             Self::Private(room) => room.contains(user),
+        }
+    }
+
+    fn everyone(&self) -> Arc<Cohort> {
+        match self {
+            Self::Flow(room) => room.everyone(),
+            Self::Private(room) => room.everyone(),
         }
     }
 

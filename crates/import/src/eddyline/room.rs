@@ -12,6 +12,7 @@ use eddyline_model::log::Control;
 use eddyline_model::messages::{Author, MAX_UUID_CHARS, Message, MessageKind, ThreadCounts};
 use eddyline_model::names::MAX_NICK;
 use eddyline_model::reactions::{Emoji, MAX_EMOJI, MAX_REACTIONS};
+use eddyline_model::tags::Tags;
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 use eddyline_storage::{ImportedKind, ImportedMember, ImportedMessage, Result as StoreResult, Tx};
 
@@ -186,7 +187,7 @@ impl<'w, 'p> RoomImport<'w, 'p> {
             id,
             event,
             author: self.author(record),
-            tags: content::tags(self.users, &record.tags),
+            tags: Tags::compact(content::tags(self.users, &record.tags), &[]),
             explicit_tags: content::tags(self.users, &record.explicit_tags),
             uuid,
             sent,

@@ -338,7 +338,7 @@ impl Loading<'_, '_> {
             ),
             _ => tags::Extracted::default(),
         };
-        let mut tags = extracted.tags;
+        let mut tags = extracted.tags.listed().to_vec();
         // Old messages are not unread for anyone.
         tags.retain(|tag| tags::parse_unread(tag).is_none());
         if said.file.is_some() && room.pair.is_none() {
@@ -353,7 +353,7 @@ impl Loading<'_, '_> {
                 event: said.event,
                 author,
                 content: said.content,
-                tags,
+                tags: tags.into(),
                 explicit_tags: Vec::new(),
                 uuid: None,
                 sent,

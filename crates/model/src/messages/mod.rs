@@ -16,7 +16,7 @@ use crate::items::Item;
 use crate::reactions::Reactions;
 use crate::search::SearchTokens;
 use crate::sources::{ThreadOwner, ThreadSource};
-pub use crate::tags::Mentions;
+use crate::tags::Tags;
 use crate::{MessageId, RoomId, Timestamp, UserId};
 
 pub use self::cursor::{InvalidCursor, MessageCursor};
@@ -88,7 +88,7 @@ pub struct Message {
     /// Text, or a JSON document, as [`MessageKind::has_text`] tells.
     pub content: String,
     /// All tags, as sent and as found, in the order they are shown.
-    pub tags: Vec<String>,
+    pub tags: Tags,
     /// Those of the tags that somebody set, rather than the text; they survive an edit.
     pub explicit_tags: Vec<String>,
     /// The identifier the client gave.
@@ -165,11 +165,9 @@ pub struct Draft {
     /// Text, or a JSON document.
     pub content: String,
     /// All tags.
-    pub tags: Vec<String>,
+    pub tags: Tags,
     /// The tags that somebody set.
     pub explicit_tags: Vec<String>,
-    /// Who is mentioned.
-    pub mentions: Mentions,
     /// The words it is found by.
     pub search_tokens: SearchTokens,
     /// The identifier the client gave.
@@ -209,9 +207,8 @@ impl Draft {
             event,
             author,
             content,
-            tags: Vec::new(),
+            tags: Tags::default(),
             explicit_tags: Vec::new(),
-            mentions: Mentions::default(),
             search_tokens: SearchTokens::default(),
             uuid: None,
             fingerprint: 0,
@@ -222,6 +219,13 @@ impl Draft {
             live: None,
             sent,
         }
+    }
+
+    /// About how many rows it writes: itself and its place in the log, one for each tag that is
+    /// spelled out, one for each cohort, one for each file.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        2 + self.tags.listed().len() + self.tags.cohorts().len() + self.files.len()
     }
 }
 

@@ -3,10 +3,12 @@
 //!
 //! A notice is kept for good, and so it keeps no text that an edit or a deletion may take away
 //! later. A kept `message-edit` has the number of its subject only. A kept `tag-change` has the
-//! tags that were added, and of those that were removed the ones that the server makes. A kept
+//! tags that were added, and of those that were removed the ones that the server makes; unread marks,
+//! of which there are as many as a flow has members, only where they are few. A kept
 //! `emoji-reaction` has all that it said: no edit takes an emoji away. When a notice is read again,
 //! [`present_content`] fills it from its subject as it is then.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -15,7 +17,7 @@ use serde_json::json;
 use super::{Message, MessageKind};
 use crate::MessageId;
 use crate::reactions::Emoji;
-use crate::tags::{self, TagChanges};
+use crate::tags::{self, MAX_TAGS, TagChanges};
 
 /// What a notice says when it is posted. Kept is less: the content of its draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,13 +58,14 @@ impl Notice {
     /// The tags of a message have changed, which is given as it is now.
     #[must_use]
     pub fn tag_change(after: &Message, changes: &TagChanges) -> Self {
-        let removed: Vec<&String> = changes
-            .remove
-            .iter()
-            .filter(|tag| tags::is_generated(tag))
-            .collect();
-        let kept =
-            json!({"message": after.id.0, "add": changes.add, "remove": removed}).to_string();
+        let (added, adds_marks) = without_many_marks(&changes.add);
+        let (mut removed, _) = without_many_marks(&changes.remove);
+        removed.retain(|tag| tags::is_generated(tag));
+        let mut kept = json!({"message": after.id.0, "add": added, "remove": removed});
+        if adds_marks {
+            kept["adds_marks"] = true.into();
+        }
+        let kept = kept.to_string();
         let live = json!({"message": after.id.0, "add": changes.add, "remove": changes.remove});
         let live = LiveNotice {
             content: live.to_string(),
@@ -108,11 +111,22 @@ impl Notice {
     }
 }
 
+/// The tags but for unread marks that are more than [`MAX_TAGS`], and whether those are so many.
+fn without_many_marks(tags: &[String]) -> (Vec<&String>, bool) {
+    let is_mark = |tag: &&String| tags::parse_unread(tag).is_some();
+    let are_many = tags.iter().filter(is_mark).count() > MAX_TAGS;
+    let kept = tags.iter().filter(|tag| !are_many || !is_mark(tag));
+    (kept.collect(), are_many)
+}
+
 #[derive(Deserialize)]
 struct StoredNotice {
     message: i64,
     #[serde(default)]
     add: Vec<String>,
+    /// Whether so many unread marks were added that they are not among `add`.
+    #[serde(default)]
+    adds_marks: bool,
     #[serde(default)]
     remove: Vec<String>,
 }
@@ -138,12 +152,17 @@ pub fn present_content(event: MessageKind, content: &str, subject: &Message) -> 
             let StoredNotice {
                 message,
                 mut add,
+                adds_marks,
                 mut remove,
             } = serde_json::from_str(content).ok()?;
-            add.retain(|tag| subject.tags.contains(tag));
+            let all = subject.tags.to_vec();
+            let present: HashSet<&String> = all.iter().collect();
+            add.retain(|tag| present.contains(tag));
+            if adds_marks {
+                add.extend(subject.tags.marked().map(tags::unread_tag));
+            }
             remove.retain(|tag| tags::is_generated(tag));
-            let content =
-                json!({"message": message, "add": add, "remove": remove, "tags": subject.tags});
+            let content = json!({"message": message, "add": add, "remove": remove, "tags": all});
             Some(content.to_string())
         }
         _ => None,
@@ -167,7 +186,11 @@ mod tests {
             event: MessageKind::Message,
             author: Author::user(UserId(2)),
             content: content.into(),
-            tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
+            tags: tags
+                .iter()
+                .map(|&tag| tag.to_owned())
+                .collect::<Vec<_>>()
+                .into(),
             explicit_tags: vec![],
             uuid: None,
             sent: Timestamp(0),

@@ -108,7 +108,7 @@ mod tests {
                 external_name: None,
             },
             content: String::new(),
-            tags: vec![],
+            tags: crate::tags::Tags::default(),
             explicit_tags: vec![],
             uuid: None,
             sent: Timestamp(0),

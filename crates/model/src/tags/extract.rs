@@ -1,8 +1,10 @@
 //! The tags of a message: those it was given and those its text makes.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use super::Mentions;
+use super::list::{Cohort, CohortMarks, Tags};
 use crate::UserId;
 
 use super::nicks::{Addressee, addressee, longest};
@@ -28,13 +30,10 @@ pub struct Context<'a, R> {
 pub struct Extracted {
     /// All tags in their order: those given, those of the text, those of everybody mentioned
     /// together. Each is there once.
-    pub tags: Vec<String>,
+    pub tags: Tags,
     /// Those of `tags` that were given, mentions by user id, without what the server makes of
     /// them. They stay when the text is edited.
     pub explicit: Vec<String>,
-    /// Who is told. By name are those with an `:unread:` tag of their own, which the sender never
-    /// gets; the members of groups among them.
-    pub mentions: Mentions,
 }
 
 /// The tags of a new message.
@@ -63,12 +62,12 @@ pub fn extract<R: Roster>(
 /// ([`Extracted::explicit`]). Who was mentioned before and has read it is not told again.
 #[must_use]
 pub fn reparse<R: Roster>(
-    previous: &[String],
+    previous: &Tags,
     explicit: &[String],
     content: &str,
     context: &Context<'_, R>,
 ) -> Extracted {
-    let mut builder = Builder::new(context, Basis::Text(set(previous)));
+    let mut builder = Builder::new(context, Basis::Text(Previous::of(previous)));
     builder.add_explicit(explicit);
     builder.add_content(content);
     builder.finish()
@@ -80,19 +79,19 @@ pub fn reparse<R: Roster>(
 /// those stay that are in `wanted` and were there before. Who is mentioned newly is told.
 #[must_use]
 pub fn replace<R: Roster>(
-    previous: &[String],
+    previous: &Tags,
     explicit: &[String],
     wanted: &[String],
     context: &Context<'_, R>,
 ) -> Extracted {
-    let mut builder = Builder::new(context, Basis::Tags(set(previous)));
+    let mut builder = Builder::new(context, Basis::Tags(Previous::of(previous)));
     builder.add_explicit(wanted);
     let mut extracted = builder.finish();
     // A tag that the text made has been sent back, not given.
-    let (previous, explicit) = (set(previous), set(explicit));
+    let (previous, explicit) = (Previous::of(previous), set(explicit));
     extracted
         .explicit
-        .retain(|tag| explicit.contains(tag.as_str()) || !previous.contains(tag.as_str()));
+        .retain(|tag| explicit.contains(tag.as_str()) || !previous.contains(tag));
     extracted
 }
 
@@ -102,7 +101,7 @@ pub fn replace<R: Roster>(
 /// Removing the mention of a user also removes that user's unread mark.
 #[must_use]
 pub fn amend<R: Roster>(
-    previous: &[String],
+    previous: &Tags,
     add: &[String],
     remove: &[String],
     roster: &R,
@@ -112,12 +111,37 @@ pub fn amend<R: Roster>(
         gone.extend(parse_user(&tag).map(unread_tag));
         gone.insert(tag);
     }
-    let kept = previous.iter().filter(|tag| !gone.contains(*tag));
-    kept.chain(add).cloned().collect()
+    let kept = previous.iter().filter(|tag| !gone.contains(tag.as_ref()));
+    kept.map(Cow::into_owned)
+        .chain(add.iter().cloned())
+        .collect()
 }
 
 fn set(tags: &[String]) -> HashSet<&str> {
     tags.iter().map(String::as_str).collect()
+}
+
+/// The tags that a message had, to be looked up.
+struct Previous<'a> {
+    listed: HashSet<&'a str>,
+    marked: HashSet<UserId>,
+    cohorts: &'a [Arc<Cohort>],
+}
+
+impl<'a> Previous<'a> {
+    fn of(tags: &'a Tags) -> Self {
+        Self {
+            listed: set(tags.listed()),
+            marked: tags.marked().collect(),
+            cohorts: tags.cohorts(),
+        }
+    }
+
+    fn contains(&self, tag: &str) -> bool {
+        self.listed.contains(tag)
+            || parse_unread(tag)
+                .is_some_and(|user| self.marked.contains(&user) && unread_tag(user) == tag)
+    }
 }
 
 /// What the tags were before.
@@ -125,17 +149,22 @@ enum Basis<'a> {
     /// There is no before.
     New,
     /// The text is edited.
-    Text(HashSet<&'a str>),
+    Text(Previous<'a>),
     /// The tags are edited.
-    Tags(HashSet<&'a str>),
+    Tags(Previous<'a>),
 }
 
-impl Basis<'_> {
-    fn had(&self, tag: &str) -> bool {
+impl<'a> Basis<'a> {
+    fn previous(&self) -> Option<&Previous<'a>> {
         match self {
-            Self::New => false,
-            Self::Text(previous) | Self::Tags(previous) => previous.contains(tag),
+            Self::New => None,
+            Self::Text(previous) | Self::Tags(previous) => Some(previous),
         }
+    }
+
+    fn had(&self, tag: &str) -> bool {
+        self.previous()
+            .is_some_and(|previous| previous.contains(tag))
     }
 
     /// Whether a mention by `mention` makes `user` unread: because it is new, or, unless the tags
@@ -159,9 +188,11 @@ struct NamedGroup<'a> {
 struct Builder<'a, R> {
     context: &'a Context<'a, R>,
     basis: Basis<'a>,
-    result: Extracted,
+    tags: Vec<String>,
+    explicit: Vec<String>,
     named: HashSet<UserId>,
     groups: Vec<NamedGroup<'a>>,
+    everyone: bool,
     unread: HashSet<UserId>,
     highlighted: HashSet<UserId>,
     key: String,
@@ -172,9 +203,11 @@ impl<'a, R: Roster> Builder<'a, R> {
         Self {
             context,
             basis,
-            result: Extracted::default(),
+            tags: Vec::new(),
+            explicit: Vec::new(),
             named: HashSet::new(),
             groups: Vec::new(),
+            everyone: false,
             unread: HashSet::new(),
             highlighted: HashSet::new(),
             key: String::new(),
@@ -201,19 +234,19 @@ impl<'a, R: Roster> Builder<'a, R> {
                 || tag == FILE
             {
                 if self.basis.allows(&tag) {
-                    self.result.tags.push(tag);
+                    self.tags.push(tag);
                 }
             } else if tag == USER_EVERYONE {
                 self.mention_everyone();
-                self.result.explicit.push(tag);
+                self.explicit.push(tag);
             } else if let Some(name) = tag.strip_prefix(USER) {
                 match name.bytes().all(|byte| byte.is_ascii_digit()) {
                     true => self.add_explicit_user(&tag),
                     false => self.add_explicit_group(name),
                 }
             } else {
-                self.result.explicit.push(tag.clone());
-                self.result.tags.push(tag);
+                self.explicit.push(tag.clone());
+                self.tags.push(tag);
             }
         }
     }
@@ -228,7 +261,7 @@ impl<'a, R: Roster> Builder<'a, R> {
             return;
         }
         self.mention(user);
-        self.result.explicit.push(tag);
+        self.explicit.push(tag);
     }
 
     fn add_explicit_group(&mut self, key: &str) {
@@ -239,7 +272,7 @@ impl<'a, R: Roster> Builder<'a, R> {
             None => return,
         };
         self.mention_group(key, members);
-        self.result.explicit.push(group_tag(key));
+        self.explicit.push(group_tag(key));
     }
 
     /// The unread marks of its members come last, for they may be many.
@@ -248,7 +281,7 @@ impl<'a, R: Roster> Builder<'a, R> {
         if self.groups.len() >= MAX_TAGS || self.groups.iter().any(|group| group.tag == tag) {
             return;
         }
-        self.result.tags.push(tag.clone());
+        self.tags.push(tag.clone());
         self.groups.push(NamedGroup { tag, members });
     }
 
@@ -260,7 +293,7 @@ impl<'a, R: Roster> Builder<'a, R> {
         let told = self.context.sender != Some(user)
             && self.context.roster.contains(user)
             && self.basis.makes_unread(&mention, user);
-        self.result.tags.push(mention);
+        self.tags.push(mention);
         if told {
             self.make_unread(user);
         }
@@ -268,28 +301,28 @@ impl<'a, R: Roster> Builder<'a, R> {
 
     fn make_unread(&mut self, user: UserId) {
         if self.unread.insert(user) {
-            self.result.tags.push(unread_tag(user));
+            self.tags.push(unread_tag(user));
         }
     }
 
     fn mention_everyone(&mut self) {
-        if !self.result.mentions.everyone {
-            self.result.mentions.everyone = true;
-            self.result.tags.push(USER_EVERYONE.to_owned());
+        if !self.everyone {
+            self.everyone = true;
+            self.tags.push(USER_EVERYONE.to_owned());
         }
     }
 
     fn add_content(&mut self, content: &str) {
         let roster = self.context.roster;
         let mut hashtags = 0;
-        let mut url = self.result.tags.iter().any(|tag| tag == URL);
+        let mut url = self.tags.iter().any(|tag| tag == URL);
         let mut scanner = Scanner::new(content);
         while let Some(piece) = scanner.next() {
             match piece {
                 Piece::Url if url => {}
                 Piece::Url => {
                     url = true;
-                    self.result.tags.push(URL.to_owned());
+                    self.tags.push(URL.to_owned());
                 }
                 Piece::Hashtag(_) if hashtags == MAX_TAGS => {}
                 Piece::Hashtag(tag) => hashtags += usize::from(self.add_hashtag(tag)),
@@ -327,60 +360,100 @@ impl<'a, R: Roster> Builder<'a, R> {
     /// Whether the tag was not there yet.
     fn add_hashtag(&mut self, tag: &str) -> bool {
         let tag = lower(tag);
-        let new = !self.result.tags.contains(&tag);
+        let new = !self.tags.contains(&tag);
         if new {
-            self.result.tags.push(tag);
+            self.tags.push(tag);
         }
         new
     }
 
     fn highlight(&mut self, user: UserId) {
         if self.context.sender != Some(user) && self.highlighted.insert(user) {
-            self.result.tags.push(highlight_tag(user));
+            self.tags.push(highlight_tag(user));
         }
     }
 
     fn finish(mut self) -> Extracted {
-        if self.context.has_attachments && !self.result.tags.iter().any(|tag| tag == FILE) {
-            self.result.tags.push(FILE.to_owned());
+        if self.context.has_attachments && !self.tags.iter().any(|tag| tag == FILE) {
+            self.tags.push(FILE.to_owned());
         }
-        let unread = |user: &UserId| self.unread.contains(user);
-        let by_name = self
-            .result
-            .tags
-            .iter()
-            .filter_map(|tag| parse_user(tag))
-            .filter(unread)
-            .collect();
-        self.result.mentions.users = by_name;
-        self.tell_groups();
-        if self.result.mentions.everyone {
-            // Last of all, for they may be many.
-            let mut others: Vec<UserId> = self.context.roster.users().collect();
-            others.sort_unstable();
-            others.retain(|&user| {
-                Some(user) != self.context.sender && self.basis.makes_unread(USER_EVERYONE, user)
-            });
-            others.into_iter().for_each(|user| self.make_unread(user));
+        let tags = match &self.basis {
+            Basis::New => self.with_cohorts(),
+            Basis::Text(_) | Basis::Tags(_) => self.with_kept_marks(),
+        };
+        Extracted {
+            tags,
+            explicit: self.explicit,
         }
-        self.result
     }
 
-    /// Marks the message as unread for the members of the groups that it mentions.
-    fn tell_groups(&mut self) {
-        let mut listed: HashSet<UserId> = self.result.mentions.users.iter().copied().collect();
+    /// Whom a group addresses that is mentioned here.
+    fn cohort_of(&self, group: &NamedGroup<'_>) -> Arc<Cohort> {
+        let members = group.members.iter().copied();
+        let present = members.filter(|user| self.context.roster.contains(*user));
+        Arc::new(Cohort::of(present.collect()))
+    }
+
+    /// The tags of a new message. Those whom groups and everyone address come last, for they may be
+    /// many.
+    fn with_cohorts(&mut self) -> Tags {
+        let mut cohorts: Vec<_> = self
+            .groups
+            .iter()
+            .map(|group| self.cohort_of(group))
+            .collect();
+        if self.everyone {
+            cohorts.push(self.context.roster.everyone());
+        }
+        let sender = self.context.sender.iter();
+        let mut without: Vec<UserId> = sender.chain(&self.unread).copied().collect();
+        without.sort_unstable();
+        without.dedup();
+        // One that marks nobody addresses nobody.
+        let marks = |cohort: &Arc<Cohort>| {
+            let mut users = cohort.users().iter();
+            users.any(|user| without.binary_search(user).is_err())
+        };
+        cohorts.retain(marks);
+        let listed = std::mem::take(&mut self.tags);
+        let marks = (!cohorts.is_empty()).then(|| CohortMarks {
+            place: listed.len(),
+            cohorts,
+            without,
+        });
+        Tags::new(listed, marks)
+    }
+
+    /// The tags of a message that is edited, in which those whom it mentioned before and who have
+    /// read it get no mark.
+    fn with_kept_marks(&mut self) -> Tags {
+        let previous = self.basis.previous();
+        let mut known = previous.map_or(Vec::new(), |previous| previous.cohorts.to_vec());
         for NamedGroup { tag, members } in std::mem::take(&mut self.groups) {
-            for &user in members {
-                let is_newly_unread = Some(user) != self.context.sender
-                    && self.context.roster.contains(user)
-                    && self.basis.makes_unread(&tag, user);
-                if is_newly_unread {
-                    self.make_unread(user);
-                }
-                // It may be unread by a mark that was kept.
-                if self.unread.contains(&user) && listed.insert(user) {
-                    self.result.mentions.users.push(user);
-                }
+            let group = NamedGroup { tag, members };
+            if !self.basis.had(&group.tag) {
+                known.push(self.cohort_of(&group));
+            }
+            self.mark(&group.tag, group.members.iter().copied());
+        }
+        if self.everyone {
+            let everyone = self.context.roster.everyone();
+            self.mark(USER_EVERYONE, everyone.users().iter().copied());
+            if !self.basis.had(USER_EVERYONE) {
+                known.push(everyone);
+            }
+        }
+        Tags::compact(std::mem::take(&mut self.tags), &known)
+    }
+
+    /// Marks the message as unread for those whom a mention addresses.
+    fn mark(&mut self, mention: &str, users: impl Iterator<Item = UserId>) {
+        for user in users {
+            let is_newly_unread = Some(user) != self.context.sender
+                && self.context.roster.contains(user)
+                && self.basis.makes_unread(mention, user);
+            if is_newly_unread {
+                self.make_unread(user);
             }
         }
     }

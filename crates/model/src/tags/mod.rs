@@ -15,7 +15,9 @@
 //! Nobody but the server makes `:unread:` and `:highlight:`. The rules are in [`extract()`],
 //! [`reparse`] and [`replace`]; they ask a [`Roster`] who is in the flow.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -23,9 +25,11 @@ use crate::UserId;
 use crate::names::nick_key;
 
 pub use self::extract::{Context, Extracted, amend, extract, reparse, replace};
+pub use self::list::{Cohort, CohortMarks, Tags};
 pub use self::private::{keeps_unread, set_unread};
 
 mod extract;
+mod list;
 mod nicks;
 mod private;
 mod scan;
@@ -61,6 +65,13 @@ pub trait Roster {
 
     /// All of them, in any order.
     fn users(&self) -> impl Iterator<Item = UserId>;
+
+    /// All of them as those whom a message addresses, ordered by number.
+    fn everyone(&self) -> Arc<Cohort> {
+        let mut users: Vec<UserId> = self.users().collect();
+        users.sort_unstable();
+        Arc::new(Cohort::of(users))
+    }
 
     /// The members of the group with this name, given as [`nick_key`]: ordered by number, also
     /// those who are not on the roster. Where no groups can be mentioned, there is none.
@@ -227,15 +238,6 @@ pub fn parse_user(tag: &str) -> Option<UserId> {
     tag.strip_prefix(USER)?.parse().ok()
 }
 
-/// The users whom a message mentions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mentions {
-    /// Users mentioned by name.
-    pub users: Vec<UserId>,
-    /// Whether everyone but the sender is.
-    pub everyone: bool,
-}
-
 /// What an edit did to the tags of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagChanges {
@@ -248,13 +250,11 @@ pub struct TagChanges {
 impl TagChanges {
     /// Compares the tags before an edit with those after it.
     #[must_use]
-    pub fn between(before: &[String], after: &[String]) -> Self {
-        let missing = |from: &[String], of: &[String]| {
-            let from: HashSet<&String> = from.iter().collect();
-            of.iter()
-                .filter(|tag| !from.contains(tag))
-                .cloned()
-                .collect()
+    pub fn between(before: &Tags, after: &Tags) -> Self {
+        let missing = |from: &Tags, of: &Tags| {
+            let from: HashSet<_> = from.iter().collect();
+            let missing = of.iter().filter(|tag| !from.contains(tag));
+            missing.map(Cow::into_owned).collect()
         };
         Self {
             add: missing(before, after),

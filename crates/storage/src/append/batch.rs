@@ -11,9 +11,11 @@ use eddyline_model::messages::{
 };
 
 use eddyline_model::reactions::Reactions;
+use eddyline_model::tags::Tags;
 
 use super::AppendOutcome;
 use crate::Result;
+use crate::cohorts::CohortIds;
 use crate::messages::join_tags;
 use crate::rows::{LockedRoom, MessageRow, ThreadRow};
 use crate::threads::{self, Referred, ThreadRecord};
@@ -26,6 +28,8 @@ pub(super) struct AppendState<'d> {
     pub(super) uuids: HashMap<(i64, &'d str), Earlier>,
     pub(super) referred: HashMap<(i64, i64), Referred>,
     pub(super) threads: HashMap<(i64, i64), ThreadRecord>,
+    /// The numbers of the cohorts that the drafts address, by room.
+    pub(super) cohorts: HashMap<i64, CohortIds>,
     /// Threads of the inbox, by room, source and the id they have there.
     pub(super) mirrors: HashMap<(i64, i64, &'d str), i64>,
     /// Threads that must be written.
@@ -52,11 +56,16 @@ impl<'d> AppendState<'d> {
         }
     }
 
-    /// Gives the draft its number and place, or says why it has none.
+    /// The cohorts that drafts of a room address.
+    pub(super) fn cohorts_of(&self, room: i64) -> &CohortIds {
+        &self.cohorts[&room]
+    }
+
+    /// Gives the draft its number and place, or says why it has none; with the tags of the message.
     pub(super) fn place(
         &mut self,
         draft: &'d Draft,
-    ) -> std::result::Result<MessageRow, AppendOutcome> {
+    ) -> std::result::Result<(MessageRow, Tags), AppendOutcome> {
         let room = self
             .rooms
             .get(&draft.room.0)
@@ -78,11 +87,13 @@ impl<'d> AppendState<'d> {
             return Err(AppendOutcome::NoRoom);
         }
         let (thread_root, parent) = self.thread_of(draft, id)?;
-        let mut row = row(draft, id, thread_root, parent);
+        let tags = tags_of(draft);
+        let tags_text = self.cohorts_of(draft.room.0).text(&tags);
+        let mut row = row(draft, id, tags_text, thread_root, parent);
         self.note(draft, &row);
         let thread = thread_root.and_then(|root| self.threads.get(&(row.room_id, root)));
         row.thread_left = thread.map(|thread| thread.left().to_string());
-        Ok(row)
+        Ok((row, tags))
     }
 
     /// The thread a draft goes to and the message it answers.
@@ -308,7 +319,13 @@ fn keeps(post: &ThreadPost, thread: Option<&ThreadRecord>) -> bool {
         .is_some_and(|thread_owner| post.thread_owner.keeps(thread_owner))
 }
 
-fn row(draft: &Draft, id: i64, thread_root: Option<i64>, parent_id: Option<i64>) -> MessageRow {
+fn row(
+    draft: &Draft,
+    id: i64,
+    tags: String,
+    thread_root: Option<i64>,
+    parent_id: Option<i64>,
+) -> MessageRow {
     MessageRow {
         room_id: draft.room.0,
         id,
@@ -316,7 +333,7 @@ fn row(draft: &Draft, id: i64, thread_root: Option<i64>, parent_id: Option<i64>)
         user_id: draft.author.user.map(|user| user.0),
         external_user_name: draft.author.external_name.clone(),
         content: draft.content.clone(),
-        tags: join_tags(&comment_tag(draft)),
+        tags,
         explicit_tags: join_tags(&draft.explicit_tags),
         uuid: draft.uuid.clone(),
         fingerprint: draft.fingerprint,
@@ -329,13 +346,12 @@ fn row(draft: &Draft, id: i64, thread_root: Option<i64>, parent_id: Option<i64>)
     }
 }
 
-/// A comment bears the number of what it answers as a tag (specification, section 2).
-fn comment_tag(draft: &Draft) -> Vec<String> {
+/// The tags of the message. A comment bears the number of what it answers as one (specification,
+/// section 2).
+fn tags_of(draft: &Draft) -> Tags {
     let mut tags = draft.tags.clone();
     if let Placement::Answers(parent) = draft.placement {
-        let tag = format!(":influx:{parent}");
-        tags.retain(|other| *other != tag);
-        tags.insert(0, tag);
+        tags.put_first(format!(":influx:{parent}"));
     }
     tags
 }

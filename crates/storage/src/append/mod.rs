@@ -2,7 +2,7 @@
 
 mod batch;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use eddyline_model::files::NewFile;
@@ -13,8 +13,9 @@ use eddyline_model::{MessageId, RoomId, UserId};
 use self::batch::{AppendState, Earlier, mirror_of};
 use crate::Result;
 use crate::areas::{Files, Members, Messages, Rooms, Threads};
+use crate::cohorts::CohortIds;
 use crate::find;
-use crate::messages::{is_indexed, mention_keys, message};
+use crate::messages::{is_indexed, to_message};
 use crate::reader::{Access, dialect};
 use crate::rows::{LockedRoom, MentionRow, MessageRow};
 use crate::transaction::Tx;
@@ -185,10 +186,10 @@ impl Messages<'_, Tx<'_>> {
                 Err(AppendOutcome::Stale)
             };
             match placed {
-                Ok(row) => {
+                Ok((row, tags)) => {
                     // At once: it shows its thread as it leaves it, whatever comes later in the
                     // batch.
-                    let mut view = batch.view(message(row.clone())?);
+                    let mut view = batch.view(to_message(row.clone(), tags)?);
                     if let Some(live) = &draft.live {
                         view.message.content.clone_from(&live.content);
                         view.subject.clone_from(&live.subject);
@@ -219,6 +220,9 @@ impl Messages<'_, Tx<'_>> {
         self.load_mirrors(drafts, &mut batch)?;
         for room in ids {
             self.load_referred(drafts, RoomId(room), &mut batch)?;
+            let drafts = drafts.iter().filter(|draft| draft.room.0 == room);
+            let cohorts = self.find_cohorts(RoomId(room), drafts.map(|draft| &draft.tags))?;
+            batch.cohorts.insert(room, cohorts);
         }
         Ok(batch)
     }
@@ -236,6 +240,7 @@ impl Messages<'_, Tx<'_>> {
         let mut tags: Vec<(i64, &str, i64)> = Vec::new();
         let mut words: Vec<(i64, i64, &SearchTokens)> = Vec::new();
         let mut mentions: Vec<MentionRow> = Vec::new();
+        let mut addressed: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
         let mut arrived: BTreeSet<(i64, i64)> = BTreeSet::new();
         let mut files: Vec<(RoomId, MessageId, &[NewFile])> = Vec::new();
         for (i, view) in added {
@@ -244,6 +249,7 @@ impl Messages<'_, Tx<'_>> {
             tags.extend(
                 message
                     .tags
+                    .listed()
                     .iter()
                     .filter(|tag| is_indexed(tag))
                     .map(|tag| (room, tag.as_str(), id)),
@@ -261,12 +267,9 @@ impl Messages<'_, Tx<'_>> {
             {
                 arrived.insert((room, to.0));
             }
-            let sender = message.author.user.map_or(0, |user| user.0);
-            mentions.extend(
-                mention_keys(&draft.mentions)
-                    .into_iter()
-                    .map(|user| (room, user, id, sender)),
-            );
+            let keys = batch.cohorts_of(room).mention_keys(&message.tags);
+            mentions.extend(CohortIds::mention_rows(message, keys.iter().copied()));
+            addressed.entry(room).or_default().extend(keys);
         }
         dialect!(self, insert_messages, rows)?;
         if !tags.is_empty() {
@@ -275,9 +278,10 @@ impl Messages<'_, Tx<'_>> {
         if !words.is_empty() {
             dialect!(self, index_at_once, &words)?;
         }
-        if !mentions.is_empty() {
-            dialect!(self, insert_mentions, &mentions)?;
+        for (room, keys) in &addressed {
+            self.insert_cohorts(RoomId(*room), batch.cohorts_of(*room), keys)?;
         }
+        self.insert_mentions(&mentions)?;
         if let Some(now) = added
             .iter()
             .map(|(_, view)| view.message.sent)

@@ -52,6 +52,12 @@ const RULES: &[Rule] = &[
                  left join messages m on m.room_id = t.room_id and m.id = t.message_id where m.id is null",
     },
     Rule {
+        what: "mentions of cohorts that are missing",
+        broken: "select t.room_id || '/' || t.message_id as value from mentions t \
+                 left join cohorts a on a.room_id = t.room_id and a.id = -t.user_id \
+                 where t.user_id < 0 and a.id is null",
+    },
+    Rule {
         what: "reactions to messages that are missing",
         broken: "select t.room_id || '/' || t.message_id as value from reactions t \
                  left join messages m on m.room_id = t.room_id and m.id = t.message_id where m.id is null",

@@ -63,6 +63,7 @@ const COPIED: &[&str] = &[
     "avatars",
     "closed_members",
     "closed_room_members",
+    "cohorts",
     "email_claims",
     "event_log",
     "files",

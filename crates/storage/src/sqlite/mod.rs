@@ -7,7 +7,7 @@ use eddyline_model::RoomId;
 use eddyline_model::messages::MessageQuery;
 
 use crate::Result;
-use crate::find::{Statement, Wording, last_candidate, statement};
+use crate::find::{SearchPlace, Statement, Wording, last_candidate, statement};
 use crate::rows::{LockedRoom, MentionRow, MessageRow, ThreadRow};
 use crate::schema::{mentions, message_tags, messages, rooms, threads};
 
@@ -211,11 +211,11 @@ struct IdRow {
 /// Looks at this many candidates of a search that has further conditions.
 pub(crate) fn find_ids(
     c: &mut SqliteConnection,
-    room: RoomId,
+    place: &SearchPlace,
     query: &MessageQuery,
     candidates: i64,
 ) -> Result<Vec<i64>> {
-    ids(c, statement(room, query, &WORDING, candidates))
+    ids(c, statement(place, query, &WORDING, candidates))
 }
 
 /// The last of the candidates, if there are so many.
@@ -289,7 +289,11 @@ mod tests {
     fn plan(query: &MessageQuery) -> Vec<String> {
         let mut c = SqliteConnection::establish(":memory:").unwrap();
         c.run_pending_migrations(MIGRATIONS).unwrap();
-        let statement = statement(RoomId(1), query, &WORDING, 10_000);
+        let place = SearchPlace {
+            room: RoomId(1),
+            cohorts: [(7, vec![5, 6])].into(),
+        };
+        let statement = statement(&place, query, &WORDING, 10_000);
         let mut sql =
             diesel::sql_query(format!("explain query plan {}", statement.sql)).into_boxed();
         for value in statement.values {
@@ -327,6 +331,10 @@ mod tests {
                 ..MessageQuery::default()
             },
             MessageQuery {
+                tags: vec![":unread:7".to_owned()],
+                ..MessageQuery::default()
+            },
+            MessageQuery {
                 tags: tags.clone(),
                 any_tag: true,
                 ..MessageQuery::default()
@@ -346,6 +354,7 @@ mod tests {
         for query in queries {
             for step in plan(&query) {
                 let reads_all = step.contains("SCAN messages")
+                    || step.contains("mentions USING PRIMARY KEY (room_id=?)")
                     || step.contains("messages USING PRIMARY KEY (room_id=?)");
                 assert!(!reads_all, "{query:?}: {step}");
             }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use eddyline_model::log::{Control, LogBody};
-use eddyline_model::messages::{Draft, Mentions, Message, MessageQuery, Notice, Placement};
+use eddyline_model::messages::{Draft, Message, MessageQuery, Notice, Placement};
 use eddyline_model::reading::ReadMarker;
-use eddyline_model::tags::TagChanges;
+use eddyline_model::tags::{TagChanges, Tags};
 use eddyline_model::{CredentialId, GrantId, MessageId, Seq, Timestamp, UserId, search};
 use eddyline_storage::{Abort, Error};
 
@@ -34,13 +34,13 @@ on_every_database!(
 pub(crate) fn reworded(before: &Message, text: &str) -> Message {
     Message {
         content: text.into(),
-        tags: hash_tags(text),
+        tags: hash_tags(text).into(),
         edited: Some(Timestamp(9_000)),
         ..before.clone()
     }
 }
 
-pub(crate) async fn change(world: &World, before: &Message, after: &Message, mentioned: Mentions) {
+pub(crate) async fn change(world: &World, before: &Message, after: &Message) {
     let (before, after, words) = (
         before.clone(),
         after.clone(),
@@ -48,7 +48,7 @@ pub(crate) async fn change(world: &World, before: &Message, after: &Message, men
     );
     world
         .store
-        .write(move |tx| tx.messages().update(&before, &after, &mentioned, &words))
+        .write(move |tx| tx.messages().update(&before, &after, &words))
         .await
         .expect("the message is changed");
 }
@@ -88,7 +88,7 @@ async fn an_edit_changes_what_a_message_says_and_is_found_by(home: Arc<Home>) {
         .message
         .clone();
     let after = reworded(&before, "good night #moon #tea");
-    change(&world, &before, &after, Mentions::default()).await;
+    change(&world, &before, &after).await;
     assert_eq!(world.view(before.id).await.message, after);
     for (query, found) in [
         (tagged("sun"), vec![]),
@@ -102,10 +102,10 @@ async fn an_edit_changes_what_a_message_says_and_is_found_by(home: Arc<Home>) {
     }
     let silent = Message {
         content: String::new(),
-        tags: vec![],
+        tags: Tags::default(),
         ..after.clone()
     };
-    change(&world, &after, &silent, Mentions::default()).await;
+    change(&world, &after, &silent).await;
     assert_eq!(world.find(search("good")).await, [0; 0]);
     assert_eq!(world.find(tagged("tea")).await, [0; 0]);
     assert_eq!(world.view(before.id).await.message, silent);
@@ -119,11 +119,11 @@ async fn an_edit_of_tags_leaves_the_words(home: Arc<Home>) {
         .message
         .clone();
     let after = Message {
-        tags: texts(&["b", "c"]),
+        tags: texts(&["b", "c"]).into(),
         explicit_tags: texts(&["b"]),
         ..before.clone()
     };
-    change(&world, &before, &after, Mentions::default()).await;
+    change(&world, &before, &after).await;
     assert_eq!(world.find(search("hello")).await, [1]);
     assert_eq!(world.find(tagged("a")).await, [0; 0]);
     assert_eq!(world.find(tagged("b")).await, [1]);
@@ -133,10 +133,11 @@ async fn an_edit_of_tags_leaves_the_words(home: Arc<Home>) {
 async fn an_edit_changes_who_is_mentioned(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (ann, bob, cid) = (world.ann, world.bob, world.cid);
-    let draft =
-        |users: &[UserId], everyone, text| mentioning(users, everyone, chat(world.main, ann, text));
+    let draft = |users: &[UserId], everyone: &[UserId], text| {
+        mentioning(users, everyone, chat(world.main, ann, text))
+    };
     let before = world
-        .say(draft(&[bob], false, "for bob"))
+        .say(draft(&[bob], &[], "for bob"))
         .await
         .message
         .clone();
@@ -145,25 +146,25 @@ async fn an_edit_changes_who_is_mentioned(home: Arc<Home>) {
         (vec![1], vec![])
     );
 
-    let next = draft(&[cid], false, "for cid");
+    let next = draft(&[cid], &[], "for cid");
     let second = Message {
         content: next.content,
         tags: next.tags,
         ..before.clone()
     };
-    change(&world, &before, &second, next.mentions).await;
+    change(&world, &before, &second).await;
     assert_eq!(
         (world.find(unread(bob)).await, world.find(unread(cid)).await),
         (vec![], vec![1])
     );
 
-    let next = draft(&[cid], true, "for all, and cid");
+    let next = draft(&[cid], &[ann, bob, cid], "for all, and cid");
     let third = Message {
         content: next.content,
         tags: next.tags,
         ..before.clone()
     };
-    change(&world, &second, &third, next.mentions).await;
+    change(&world, &second, &third).await;
     assert_eq!(
         (world.find(unread(bob)).await, world.find(unread(cid)).await),
         (vec![1], vec![1])
@@ -175,7 +176,7 @@ async fn an_edit_changes_who_is_mentioned(home: Arc<Home>) {
     );
 
     let fourth = reworded(&third, "for nobody");
-    change(&world, &third, &fourth, Mentions::default()).await;
+    change(&world, &third, &fourth).await;
     assert_eq!(
         (world.find(unread(bob)).await, world.find(unread(cid)).await),
         (vec![], vec![])
@@ -185,36 +186,13 @@ async fn an_edit_changes_who_is_mentioned(home: Arc<Home>) {
 async fn a_user_whom_an_edit_mentions_in_place_of_everyone_has_it_unread(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (room, ann, bob, cid) = (world.main, world.ann, world.bob, world.cid);
-    let marks = |users: &[UserId]| {
-        users
-            .iter()
-            .map(|user| format!(":unread:{user}"))
-            .collect::<Vec<_>>()
-    };
-    let tags = |mention: String, users: &[UserId]| [vec![mention], marks(users)].concat();
-    let draft = Draft {
-        tags: tags(":user:everyone".to_owned(), &[bob, cid]),
-        mentions: Mentions {
-            everyone: true,
-            users: vec![],
-        },
-        ..chat(room, ann, "all")
-    };
+    let draft = mentioning(&[], &[ann, bob, cid], chat(room, ann, "all"));
     let before = world.say(draft).await.message.clone();
     let after = Message {
-        tags: tags(format!(":user:{bob}"), &[bob]),
+        tags: vec![format!(":user:{bob}"), format!(":unread:{bob}")].into(),
         ..before.clone()
     };
-    change(
-        &world,
-        &before,
-        &after,
-        Mentions {
-            everyone: false,
-            users: vec![bob],
-        },
-    )
-    .await;
+    change(&world, &before, &after).await;
     assert_eq!(
         (world.find(unread(bob)).await, world.find(unread(cid)).await),
         (vec![1], vec![])
@@ -233,13 +211,7 @@ async fn an_edit_shows_in_comments_and_threads(home: Arc<Home>) {
         .await
         .message
         .id;
-    change(
-        &world,
-        &question,
-        &reworded(&question, "what then?"),
-        Mentions::default(),
-    )
-    .await;
+    change(&world, &question, &reworded(&question, "what then?")).await;
     let shown = world.view(answer).await;
     assert_eq!(shown.parent_text.as_deref(), Some("what then?"));
     assert_eq!(
@@ -252,7 +224,11 @@ async fn an_edit_shows_in_comments_and_threads(home: Arc<Home>) {
 async fn a_deleted_message_is_gone_but_its_place_in_the_log_stays(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (room, bob) = (world.main, world.bob);
-    let draft = mentioning(&[bob], true, chat(room, world.ann, "hello #tag"));
+    let draft = mentioning(
+        &[bob],
+        &[bob, world.cid],
+        chat(room, world.ann, "hello #tag"),
+    );
     let said = world
         .say(eddyline_model::messages::Draft {
             uuid: Some("u".into()),
@@ -316,7 +292,7 @@ async fn a_notice_has_the_text_of_its_message_as_it_is_when_it_is_read(home: Arc
         .message
         .clone();
     let second = reworded(&first, "second");
-    change(&world, &first, &second, Mentions::default()).await;
+    change(&world, &first, &second).await;
     let notice = Notice::edit(&second);
     let draft = Draft {
         event: notice.event,
@@ -331,7 +307,7 @@ async fn a_notice_has_the_text_of_its_message_as_it_is_when_it_is_read(home: Arc
     );
 
     let third = reworded(&second, "third");
-    change(&world, &second, &third, Mentions::default()).await;
+    change(&world, &second, &third).await;
     let read = async || {
         let log = world
             .read(|reader| reader.log().list_after(Seq(1), 1))
@@ -446,16 +422,17 @@ async fn mentions_are_counted_after_the_read_marker(home: Arc<Home>) {
         (ann, vec![bob], true),
         (cid, vec![ann], false),
     ] {
+        let everyone = if everyone {
+            vec![ann, bob, cid]
+        } else {
+            vec![]
+        };
         world
-            .say(mentioning(&users, everyone, chat(room, author, "hey")))
+            .say(mentioning(&users, &everyone, chat(room, author, "hey")))
             .await;
     }
     world
-        .say(mentioning(
-            &[bob],
-            false,
-            chat(world.side, ann, "elsewhere"),
-        ))
+        .say(mentioning(&[bob], &[], chat(world.side, ann, "elsewhere")))
         .await;
     let count = |user, after| {
         world.read(move |reader| {
@@ -488,15 +465,15 @@ async fn a_mention_dealt_with_is_read(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (room, bob, cid) = (world.main, world.bob, world.cid);
     world
-        .say(mentioning(&[bob], false, chat(room, world.ann, "bob")))
+        .say(mentioning(&[bob], &[], chat(room, world.ann, "bob")))
         .await;
     world
-        .say(mentioning(&[], true, chat(room, world.ann, "all")))
+        .say(mentioning(&[], &[bob, cid], chat(room, world.ann, "all")))
         .await;
     world
         .say(mentioning(
             &[bob],
-            true,
+            &[bob, cid],
             chat(room, world.ann, "all and bob"),
         ))
         .await;

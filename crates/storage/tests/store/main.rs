@@ -9,6 +9,7 @@ mod applications;
 mod audit;
 mod changes;
 mod checks;
+mod cohorts;
 mod copies;
 mod credential_epoch;
 mod credentials;

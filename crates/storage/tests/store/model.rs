@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eddyline_model::messages::{
-    Draft, Mentions, Message, MessageKind, MessageQuery, MessageView, Placement, Sort,
-    ThreadCounts, ThreadState,
+    Draft, Message, MessageKind, MessageQuery, MessageView, Placement, Sort, ThreadCounts,
+    ThreadState,
 };
 use eddyline_model::reactions::Reactions;
 use eddyline_model::search::SearchTokens;
+use eddyline_model::tags::Tags;
 use eddyline_model::{MessageId, Timestamp, UserId};
 
 /// A message with what it is found by.
@@ -16,8 +17,8 @@ pub(crate) struct Entry {
     pub(crate) message: Message,
     pub(crate) words: SearchTokens,
     /// Who is mentioned by name and has not dealt with it.
-    unread: BTreeSet<UserId>,
-    everyone: bool,
+    by_name: BTreeSet<UserId>,
+    /// Who has dealt with it otherwise.
     seen: BTreeSet<UserId>,
 }
 
@@ -43,7 +44,7 @@ impl Room {
         };
         let mut tags = draft.tags.clone();
         if let Some(parent) = parent {
-            tags.insert(0, format!(":influx:{parent}"));
+            tags.put_first(format!(":influx:{parent}"));
         }
         if let Some(root) = thread_root {
             match self.threads.get_mut(&root) {
@@ -75,8 +76,7 @@ impl Room {
         let entry = Entry {
             message,
             words: draft.search_tokens.clone(),
-            unread: draft.mentions.users.iter().copied().collect(),
-            everyone: draft.mentions.everyone,
+            by_name: draft.tags.listed_unread().collect(),
             seen: BTreeSet::new(),
         };
         self.entries.insert(id, entry);
@@ -87,22 +87,22 @@ impl Room {
     pub(crate) fn edit(&mut self, id: MessageId, to: &Draft) -> (Message, Message) {
         let entry = self.entries.get_mut(&id).expect("there is such a message");
         let before = entry.message.clone();
-        let influx = before.parent.map(|parent| format!(":influx:{parent}"));
         let after = &mut entry.message;
         after.content = to.content.clone();
-        after.tags = influx.into_iter().chain(to.tags.iter().cloned()).collect();
+        after.tags = to.tags.clone();
+        if let Some(parent) = before.parent {
+            after.tags.put_first(format!(":influx:{parent}"));
+        }
         after.explicit_tags = to.explicit_tags.clone();
         after.edited = Some(Timestamp(77_000));
-        let Mentions { users, everyone } = &to.mentions;
-        let had = |user: UserId| before.tags.contains(&format!(":unread:{user}"));
-        entry.unread.retain(|user| users.contains(user));
-        entry
-            .unread
-            .extend(users.iter().filter(|user| !had(**user)));
-        if entry.everyone && !everyone {
+        let listed = |tags: &Tags| tags.listed_unread().collect::<BTreeSet<_>>();
+        let (had, has) = (listed(&before.tags), listed(&to.tags));
+        // A mention by name that is new is news again.
+        entry.by_name.retain(|user| has.contains(user));
+        entry.by_name.extend(has.difference(&had));
+        if before.tags.cohorts() != to.tags.cohorts() {
             entry.seen.clear();
         }
-        entry.everyone = *everyone;
         if before.content != to.content {
             entry.words = to.search_tokens.clone();
         }
@@ -111,7 +111,7 @@ impl Room {
 
     pub(crate) fn see(&mut self, id: MessageId, user: UserId) {
         let entry = self.entries.get_mut(&id).expect("there is such a message");
-        entry.unread.remove(&user);
+        entry.by_name.remove(&user);
         entry.seen.insert(user);
     }
 
@@ -193,14 +193,16 @@ impl Room {
 
 impl Entry {
     fn is_unread(&self, user: UserId) -> bool {
+        let is_addressed = |tags: &Tags| tags.cohorts().iter().any(|a| a.users().contains(&user));
         self.message.author.user != Some(user)
-            && (self.unread.contains(&user) || (self.everyone && !self.seen.contains(&user)))
+            && (self.by_name.contains(&user)
+                || (is_addressed(&self.message.tags) && !self.seen.contains(&user)))
     }
 
     fn has_tag(&self, tag: &str) -> bool {
         match tag.strip_prefix(":unread:") {
             Some(user) => self.is_unread(user.parse().expect("a user")),
-            None => self.message.tags.iter().any(|own| own == tag),
+            None => self.message.tags.contains(tag),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eddyline_model::RoomId;
-use eddyline_model::messages::{Mentions, Message, MessageQuery};
+use eddyline_model::messages::{Message, MessageQuery};
 use eddyline_storage::copy::{
     CutOver, DatabaseMove, Dump, check_moved_references, give_up_move, moved_database,
 };
@@ -68,7 +68,7 @@ async fn say(world: &World, room: RoomId, text: &str) -> Message {
 
 async fn edit(world: &World, before: &Message, text: &str) {
     let after = reworded(before, text);
-    change(world, before, &after, Mentions::default()).await;
+    change(world, before, &after).await;
 }
 
 /// The rows of each table of a store as values, since the databases write them differently.

@@ -462,6 +462,66 @@ fn postgres_finds_what_began_threads_by_an_index() {
     );
 }
 
+/// Mentions of one cohort in so many messages of a room.
+fn mentions_of_a_cohort(url: &str, numbers: &str) {
+    execute(
+        url,
+        &format!(
+            "insert into mentions (room_id, user_id, message_id, sender_id) select 1, -5, n, 2 from {numbers}; \
+             insert into mentions (room_id, user_id, message_id, sender_id) select 2, n, n, 2 from {numbers}"
+        ),
+    );
+}
+
+/// The statement that looks for mentions of cohorts behind a marker.
+fn count_mentions(reader: &mut Reader<'_>) -> Result<()> {
+    let place = MessageId(9_990);
+    let count = reader
+        .members()
+        .count_unread_mentions(RoomId(1), UserId(1), place, place);
+    count.map(drop)
+}
+
+fn of_cohorts(heard: Vec<String>) -> String {
+    let mut found = heard.into_iter();
+    found
+        .find(|sql| sql.contains("not mentions.user_id > 0"))
+        .expect("it is asked for")
+}
+
+#[test]
+fn sqlite_finds_mentions_of_cohorts_behind_a_marker() {
+    let home = home::sqlite_file().expect("a file");
+    home.open();
+    mentions_of_a_cohort(
+        &home.url,
+        "(with recursive t (n) as (select 1 union all select n + 1 from t where n < 10000) select n from t)",
+    );
+    let mut c = sqlite(home.url.strip_prefix("sqlite:").expect("a path"));
+    let sql = of_cohorts(heard(&mut c, |c| count_mentions(&mut Reader::from(c))));
+    let plan = sqlite_plan(&mut c, &sql);
+    let index = "mentions_of_cohorts (room_id=? AND message_id>?)";
+    assert!(
+        plan.iter().any(|step| step.contains(index)),
+        "{sql}: {plan:#?}"
+    );
+}
+
+#[test]
+fn postgres_finds_mentions_of_cohorts_behind_a_marker() {
+    let Some(home) = home::postgres() else { return };
+    home.open();
+    mentions_of_a_cohort(&home.url, "generate_series(1, 10000) n");
+    let mut c = PgConnection::establish(&home.url).expect("PostgreSQL answers");
+    execute_on(&mut c, "set plan_cache_mode = force_generic_plan; analyze");
+    let sql = of_cohorts(heard(&mut c, |c| count_mentions(&mut Reader::from(c))));
+    let plan = postgres_plan(&mut c, &sql);
+    assert!(
+        plan.iter().any(|line| line.contains("mentions_of_cohorts")),
+        "{sql}: {plan:#?}"
+    );
+}
+
 /// A filter of the audit log, and the index of each statement that it becomes.
 type AuditQuestion = (fn() -> AuditFilter, &'static [&'static str]);
 

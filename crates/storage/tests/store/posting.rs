@@ -30,7 +30,7 @@ async fn a_message_is_kept_as_it_was_posted(home: Arc<Home>) {
     let world = World::new(&home).await;
     let draft = Draft {
         author: Author::anonymous(Some("Zoë 🚀".into())),
-        tags: texts(&["a", "b", ":url", "ü"]),
+        tags: texts(&["a", "b", ":url", "ü"]).into(),
         explicit_tags: texts(&["b"]),
         uuid: Some("id-1".into()),
         sent: Timestamp(1_234_567),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddyline_model::messages::{Draft, Mentions, MessageQuery, Placement};
+use eddyline_model::messages::{Draft, MessageQuery, Placement};
 use eddyline_model::search::SearchTokens;
 use eddyline_model::{MessageId, RoomId, UserId};
 use eddyline_storage::AppendOutcome;
@@ -161,12 +161,8 @@ async fn unread_are_the_messages_of_the_other_after_the_marker(home: Arc<Home>) 
     let emptied = world
         .store
         .write(move |tx| {
-            tx.messages().update(
-                &before,
-                &after,
-                &Mentions::default(),
-                &SearchTokens::default(),
-            )
+            tx.messages()
+                .update(&before, &after, &SearchTokens::default())
         })
         .await;
     emptied.expect("it is emptied");

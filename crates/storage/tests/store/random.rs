@@ -1,11 +1,12 @@
 //! Random histories, and random questions about them: the store agrees with the model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use eddyline_model::log::LogBody;
 use eddyline_model::messages::{Draft, MessageKind, MessageQuery, Placement, Sort};
 use eddyline_model::search::{self, SearchTokens};
+use eddyline_model::tags::{CohortMarks, Tags};
 use eddyline_model::{MessageId, RoomId, Seq, Timestamp, UserId};
 
 use crate::home::{Home, on_every_database};
@@ -52,6 +53,14 @@ impl Dice {
     }
 }
 
+/// The marks of cohorts without those of these users.
+fn leave_out(marks: &CohortMarks, users: BTreeSet<UserId>) -> CohortMarks {
+    CohortMarks {
+        without: users.into_iter().collect(),
+        ..marks.clone()
+    }
+}
+
 struct History {
     world: World,
     dice: Dice,
@@ -92,21 +101,22 @@ impl History {
         } else {
             vec![]
         };
-        let everyone = self.dice.one_in(6);
+        let everyone = match self.dice.one_in(6) {
+            true if self.dice.one_in(2) => vec![self.world.bob, self.world.cid],
+            true => people.to_vec(),
+            false => vec![],
+        };
         let words = self.dice.some(&WORDS, 4);
         let sent = Timestamp(1_000 + self.dice.below(500) as i64);
         let mut draft = Draft {
             sent,
             ..chat(room, sender, &words.join(" "))
         };
-        draft.tags = self
-            .dice
-            .some(&TAGS, 3)
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
-        draft.explicit_tags = draft.tags.iter().take(1).cloned().collect();
-        self.place(mentioning(&mentioned, everyone, draft))
+        let tags = self.dice.some(&TAGS, 3).into_iter();
+        let tags: Vec<String> = tags.map(str::to_owned).collect();
+        draft.explicit_tags = tags.iter().take(1).cloned().collect();
+        draft.tags = tags.into();
+        self.place(mentioning(&mentioned, &everyone, draft))
     }
 
     fn place(&mut self, draft: Draft) -> Draft {
@@ -208,9 +218,13 @@ impl History {
         let author = self.rooms[&room].entries[&id].message.author.clone();
         let mut to = self.draft(room);
         let own = author.user;
-        to.mentions.users.retain(|user| Some(*user) != own);
         to.tags
-            .retain(|tag| own.is_none_or(|user| *tag != format!(":unread:{user}")));
+            .retain(|tag| own.is_none_or(|user| tag != format!(":unread:{user}")));
+        let left_out = own.into_iter().chain(to.tags.listed_unread()).collect();
+        to.tags = Tags::new(
+            to.tags.listed().to_vec(),
+            to.tags.marks().map(|marks| leave_out(marks, left_out)),
+        );
         let has_words = self.rooms[&room].entries[&id].message.event.has_text();
         if has_words {
             to.search_tokens = search::tokens(&to.content);
@@ -219,8 +233,7 @@ impl History {
         }
         let (before, after) = self.rooms.get_mut(&room).expect("a room").edit(id, &to);
         let change = move |tx: &mut eddyline_storage::Tx<'_>| {
-            tx.messages()
-                .update(&before, &after, &to.mentions, &to.search_tokens)
+            tx.messages().update(&before, &after, &to.search_tokens)
         };
         self.world.store.write(change).await.expect("an edit");
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_model::log::LogBody;
-use eddyline_model::messages::{Draft, Mentions, Message, Notice, Placement};
+use eddyline_model::messages::{Draft, Message, Notice, Placement};
 use eddyline_model::reactions::Emoji;
 use eddyline_model::{Seq, UserId};
 
@@ -103,7 +103,7 @@ async fn reactions_go_with_their_message(home: Arc<Home>) {
         content: String::new(),
         ..emptied.clone()
     };
-    change(&world, &emptied, &empty, Mentions::default()).await;
+    change(&world, &emptied, &empty).await;
     assert_eq!(shown(&world, &emptied).await, []);
     delete(&world, &removed).await;
     let (room, ids) = (world.main, [emptied.id.0, removed.id.0]);

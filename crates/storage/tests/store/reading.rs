@@ -286,15 +286,11 @@ async fn a_mention_in_the_inbox_is_read_with_the_inbox_or_its_thread(home: Arc<H
     let bob = world.bob;
     for number in ["7", "8", "9"] {
         world
-            .say(mentioning(&[bob], false, ticket(&world, number)))
+            .say(mentioning(&[bob], &[], ticket(&world, number)))
             .await;
     }
     world
-        .say(mentioning(
-            &[bob],
-            false,
-            chat(world.main, world.ann, "bob"),
-        ))
+        .say(mentioning(&[bob], &[], chat(world.main, world.ann, "bob")))
         .await;
     let mentions = async || {
         let room = world.main;

@@ -8,6 +8,30 @@ use diesel::sql_types::{Bool, Text};
 
 use crate::home;
 
+#[derive(diesel::QueryableByName)]
+struct NumberRow {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    value: i64,
+}
+
+/// The column `value` of the row that a query gives.
+pub(crate) fn number(url: &str, sql: &str) -> i64 {
+    // A sum or a length has another type on each database.
+    let sql = format!("select cast(value as bigint) as value from ({sql}) found");
+    let row: NumberRow = match url.strip_prefix("sqlite:") {
+        Some(path) => {
+            let mut connection = SqliteConnection::establish(path).expect("SQLite opens");
+            diesel::sql_query(sql).get_result(&mut connection)
+        }
+        None => {
+            let mut connection = PgConnection::establish(url).expect("PostgreSQL answers");
+            diesel::sql_query(sql).get_result(&mut connection)
+        }
+    }
+    .expect("one row");
+    row.value
+}
+
 /// Runs statements on a connection of the test's own.
 pub(crate) fn execute(url: &str, sql: &str) {
     match url.strip_prefix("sqlite:") {

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use eddyline_model::messages::{
-    Author, Draft, Mentions, MessageKind, MessageQuery, MessageView, Placement,
-};
+use eddyline_model::messages::{Author, Draft, MessageKind, MessageQuery, MessageView, Placement};
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::tags::{Cohort, CohortMarks, Tags};
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId, search};
 use eddyline_storage::{
     AppendOutcome, Error, NewFlowRow, NewUser, PostResult, Reader, Result, Store,
@@ -166,9 +165,8 @@ pub(crate) fn chat(room: RoomId, user: UserId, text: &str) -> Draft {
         event: MessageKind::Message,
         author: Author::user(user),
         content: text.to_owned(),
-        tags: hash_tags(text),
+        tags: hash_tags(text).into(),
         explicit_tags,
-        mentions: Mentions::default(),
         search_tokens: search::tokens(text),
         uuid: None,
         fingerprint: text
@@ -191,21 +189,26 @@ pub(crate) fn comment(parent: MessageId, draft: Draft) -> Draft {
     }
 }
 
-/// The draft with mentions and the tags that go with them.
-pub(crate) fn mentioning(users: &[UserId], everyone: bool, draft: Draft) -> Draft {
-    let mut tags = draft.tags.clone();
+/// The draft with the tags of mentions of users by name, and of everyone, who are these.
+pub(crate) fn mentioning(users: &[UserId], everyone: &[UserId], draft: Draft) -> Draft {
+    let mut tags = draft.tags.listed().to_vec();
     tags.extend(
         users
             .iter()
             .flat_map(|user| [format!(":user:{user}"), format!(":unread:{user}")]),
     );
-    tags.extend(everyone.then(|| ":user:everyone".to_owned()));
+    let mut without: Vec<UserId> = draft.author.user.iter().chain(users).copied().collect();
+    without.sort_unstable();
+    let marks = (!everyone.is_empty()).then(|| {
+        tags.push(":user:everyone".to_owned());
+        CohortMarks {
+            place: tags.len(),
+            cohorts: vec![Arc::new(Cohort::of(everyone.to_vec()))],
+            without,
+        }
+    });
     Draft {
-        tags,
-        mentions: Mentions {
-            users: users.to_vec(),
-            everyone,
-        },
+        tags: Tags::new(tags, marks),
         ..draft
     }
 }

@@ -268,7 +268,9 @@ fn edit(flow: &mut FlowView, id: i64, text: &Json) {
     };
     let mut tags = match text.as_str().unwrap() {
         "" => Vec::new(),
-        text => reparse(&said.tags, &[], text, &context).tags,
+        text => reparse(&said.tags.clone().into(), &[], text, &context)
+            .tags
+            .to_vec(),
     };
     tags.extend(answered);
     tags.sort();

@@ -1,0 +1,2 @@
+drop index mentions_of_cohorts;
+drop table cohorts;
