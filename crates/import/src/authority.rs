@@ -191,7 +191,7 @@ pub(crate) struct Decisions {
 }
 
 /// A person as the store knows them.
-struct Known {
+struct PersonState {
     standing: PersonStanding,
     domain: AddressDomain,
     account: Option<Account>,
@@ -206,19 +206,19 @@ fn look_up(
     organization: OrganizationId,
     domains_of: OrganizationId,
     email: &Email,
-) -> StoreResult<Known> {
+) -> StoreResult<PersonState> {
     let key = email.key();
     let domain = reader
         .organizations()
         .find_address_domain(domains_of, &key)?;
-    let found = reader.imports().find_address_account(organization, &key)?;
-    let (account, known) = found.unzip();
-    Ok(Known {
-        standing: policy::person_standing(domain, known),
+    let owner = reader.imports().find_address_account(organization, &key)?;
+    let (account, belonging) = owner.unzip();
+    Ok(PersonState {
+        standing: policy::person_standing(domain, belonging),
         domain,
         account,
-        is_member: known.is_some_and(|known| known.is_member),
-        is_elsewhere: known.is_some_and(|known| known.is_elsewhere),
+        is_member: belonging.is_some_and(|belonging| belonging.is_member),
+        is_elsewhere: belonging.is_some_and(|belonging| belonging.is_elsewhere),
     })
 }
 
@@ -230,18 +230,18 @@ impl ImportWork<'_> {
         let (organization, domains_of) = (self.origin.organization, self.domains_of());
         for part in people.chunks(PEOPLE) {
             let emails: Vec<Option<Email>> = part.iter().map(Person::address).collect();
-            let known = self.read(move |reader| {
+            let states = self.read(move |reader| {
                 let each = emails.iter().map(|email| match email {
                     Some(email) => look_up(reader, organization, domains_of, email).map(Some),
                     None => Ok(None),
                 });
                 each.collect::<StoreResult<Vec<_>>>()
             })?;
-            for (person, known) in part.iter().zip(known) {
-                let standing = known
+            for (person, state) in part.iter().zip(states) {
+                let standing = state
                     .as_ref()
-                    .map_or(PersonStanding::WithoutAddress, |known| known.standing);
-                let is_member = known.is_some_and(|known| known.is_member);
+                    .map_or(PersonStanding::WithoutAddress, |state| state.standing);
+                let is_member = state.is_some_and(|state| state.is_member);
                 if standing.is_reached() && person.membership.is_some() && !is_member {
                     newcomers.extend(person.address().map(|email| email.key()));
                 }
@@ -257,9 +257,9 @@ impl ImportWork<'_> {
     /// Says before anything is written that the organization has too few places.
     fn check_places(&self, newcomers: usize) -> Result<()> {
         let organization = self.origin.organization;
-        let found = self.read(move |reader| reader.organizations().find(organization))?;
+        let organization = self.read(move |reader| reader.organizations().find(organization))?;
         let people = i64::try_from(newcomers).unwrap_or(i64::MAX);
-        match found.map(|found| found.user_limit - found.user_count) {
+        match organization.map(|of| of.user_limit - of.user_count) {
             Some(places) if people > places => Err(Error::Full { places, people }),
             _ => Ok(()),
         }
@@ -276,17 +276,18 @@ impl ImportWork<'_> {
             .collect();
         for part in decided.chunks(PEOPLE) {
             let part: Arc<[(Person, PersonStanding)]> = part.into();
-            let (origin, own, invites) = (self.origin.clone(), part.clone(), self.target.invites);
+            let (origin, people, invites) =
+                (self.origin.clone(), part.clone(), self.target.invites);
             let (is_dry_run, domains_of) = (self.target.is_dry_run, self.domains_of());
             let brought = match is_dry_run {
                 true => self.read(move |reader| {
-                    let each = own.iter().map(|(person, decided)| {
+                    let each = people.iter().map(|(person, decided)| {
                         preview(reader, &origin, domains_of, person, *decided, invites)
                     });
                     each.collect::<StoreResult<Vec<_>>>()
                 })?,
                 false => self.write(move |tx| {
-                    let each = own
+                    let each = people
                         .iter()
                         .map(|(person, decided)| bring_in(tx, &origin, person, *decided, invites));
                     each.collect::<StoreResult<Vec<_>>>()
@@ -328,8 +329,8 @@ impl ImportWork<'_> {
             if invited.is_empty() {
                 continue;
             }
-            let found = self.read(move |reader| find_inviter(reader, room))?;
-            if let Some((flow, inviter)) = found {
+            let place = self.read(move |reader| find_inviter(reader, room))?;
+            if let Some((flow, inviter)) = place {
                 seen.extend(invited.iter().map(|email| email.key()));
                 let addresses = invited.iter().map(|email| email.as_str().to_owned());
                 self.report.invitations.push(FlowInvitations {
@@ -354,12 +355,13 @@ fn find_inviter(
     };
     let mut inviter: Option<String> = None;
     for (member, user) in reader.members().list_of_room(room)? {
-        let found = reader
+        let membership = reader
             .organization_members()
             .list_of_user(user.id)?
             .into_iter()
             .find(|membership| membership.organization == flow.organization);
-        let Some(membership) = found.filter(|_| user.active && !user.bot && !member.blocked) else {
+        let Some(membership) = membership.filter(|_| user.active && !user.bot && !member.blocked)
+        else {
             continue;
         };
         let is_administrator = membership.role == OrganizationRole::Administrator;
@@ -417,13 +419,13 @@ fn preview(
     let Some(email) = email.filter(|_| decided.is_reached()) else {
         return Ok(outcome);
     };
-    let known = look_up(reader, origin.organization, domains_of, &email)?;
-    let account = known.account.map(|account| account.user);
+    let state = look_up(reader, origin.organization, domains_of, &email)?;
+    let account = state.account.map(|account| account.user);
     let participant = &mut outcome.0;
     participant.is_new = account.is_none();
     participant.is_mailed = participant.is_new && invites.is_some() && person.is_active;
-    participant.is_member = known.is_member || person.membership.is_some();
-    participant.may_converse = policy::may_import_conversation(decided, known.is_elsewhere);
+    participant.is_member = state.is_member || person.membership.is_some();
+    participant.may_converse = policy::may_import_conversation(decided, state.is_elsewhere);
     // A number that no user has stands for an account that would be made.
     participant.user = Some(account.map_or(UserId(0), |user| user.id));
     Ok(outcome)
@@ -448,13 +450,13 @@ fn bring_in(
     if let Some(account) = tx.users().find_account_by_email(&email.key())? {
         tx.users().lock(account.user.id)?;
     }
-    let known = look_up(tx, organization, organization, &email)?;
-    if !known.standing.is_reached() {
-        return Ok(named(person, known.standing));
+    let state = look_up(tx, organization, organization, &email)?;
+    if !state.standing.is_reached() {
+        return Ok(named(person, state.standing));
     }
-    let is_proved = policy::proves_address(known.domain, person.is_proved);
-    let is_new = known.account.is_none();
-    let user = match known.account {
+    let is_proved = policy::proves_address(state.domain, person.is_proved);
+    let is_new = state.account.is_none();
+    let user = match state.account {
         Some(account) => account.user,
         None => people::make(tx, origin, person, &email, is_proved)?,
     };
@@ -465,7 +467,7 @@ fn bring_in(
         _ => false,
     };
     let left_out = match person.membership {
-        Some(role) if !known.is_member => people::enter(tx, origin, &user, role, is_new)?,
+        Some(role) if !state.is_member => people::enter(tx, origin, &user, role, is_new)?,
         _ => None,
     };
     let is_entered = person.membership.is_some() && left_out.is_none();
@@ -473,8 +475,8 @@ fn bring_in(
         user: Some(user.id),
         is_new,
         is_mailed,
-        is_member: known.is_member || is_entered,
-        may_converse: policy::may_import_conversation(known.standing, known.is_elsewhere),
+        is_member: state.is_member || is_entered,
+        may_converse: policy::may_import_conversation(state.standing, state.is_elsewhere),
         invited: None,
         name: user.name,
         nick: user.nick,

@@ -51,45 +51,45 @@ pub(crate) fn import(
         ScopeKind::Organization => Some(reader.record(paths::ORGANIZATION)?),
         _ => None,
     };
-    let found = target_organization(&target)?;
-    let is_new = found.is_none_or(|(_, is_unfinished)| is_unfinished);
+    let existing = target_organization(&target)?;
+    let is_new = existing.is_none_or(|(_, is_unfinished)| is_unfinished);
     let parent = organization::find_parent(&target, is_new && record.is_some())?;
-    if found.is_none() {
+    if existing.is_none() {
         let record = record.as_ref();
         record.ok_or_else(|| Error::NoOrganization(target.organization.clone()))?;
         organization::check_name(&target)?;
     }
     // An organization that is to be made has no number yet.
-    let id = found.map_or(OrganizationId(0), |(id, _)| id);
+    let id = existing.map_or(OrganizationId(0), |(id, _)| id);
     let mut work = ImportWork::new(target, SOURCE, id, progress)?;
     work.parent = parent;
-    let own = OwnArchive { reader, record };
-    let records = own.person_records()?;
-    let decisions = work.decide(own.people(&records, is_new)?)?;
+    let archive = OwnArchive { reader, record };
+    let records = archive.person_records()?;
+    let decisions = work.decide(archive.people(&records, is_new)?)?;
     if !work.target.is_dry_run
-        && found.is_none()
-        && let Some(record) = &own.record
+        && existing.is_none()
+        && let Some(record) = &archive.record
     {
         work.origin.organization = organization::make(&work, record)?;
     }
     let participants = work.bring_in(decisions)?;
-    own.pictures(&mut work, &records, &participants)?;
+    archive.pictures(&mut work, &records, &participants)?;
     let users = records.iter().map(|record| record.number);
     let users: Users = users.zip(participants.all().iter().cloned()).collect();
-    if let Some(record) = &own.record {
+    if let Some(record) = &archive.record {
         organization::fill(&mut work, record, &users, is_new)?;
     }
-    own.rooms(&mut work, &users)?;
+    archive.rooms(&mut work, &users)?;
     if !work.target.is_dry_run
         && is_new
-        && let Some(record) = &own.record
+        && let Some(record) = &archive.record
     {
         organization::finish(&work, record)?;
     }
     Ok(work.report)
 }
 
-/// The organization, where it is there, with whether an archive has made it and not filled it yet.
+/// The organization, where it exists, with whether an archive has made it and not filled it yet.
 fn target_organization(target: &ImportTarget) -> Result<Option<(OrganizationId, bool)>> {
     let Some(id) = find_organization(target, &target.organization)? else {
         return Ok(None);

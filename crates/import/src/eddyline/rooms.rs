@@ -31,11 +31,11 @@ pub(super) struct RoomPlan {
 impl OwnArchive {
     /// Imports all flows and conversations.
     pub(super) fn rooms(&self, work: &mut ImportWork<'_>, users: &Users) -> Result<()> {
-        let own = work.origin.clone();
+        let origin = work.origin.clone();
         let (begun, complete) = work.read(move |reader| {
             Ok((
-                reader.imports().list(&own, ImportedKind::Room)?,
-                reader.imports().list(&own, ImportedKind::CompleteRoom)?,
+                reader.imports().list(&origin, ImportedKind::Room)?,
+                reader.imports().list(&origin, ImportedKind::CompleteRoom)?,
             ))
         })?;
         let mut flows = Vec::new();
@@ -173,7 +173,7 @@ fn make_room(work: &mut ImportWork<'_>, plan: &RoomPlan, users: &Users) -> Resul
     let (flow, pair) = (plan.flow.clone(), plan.pair);
     let creator = flow.as_ref().and_then(|flow| flow.creator);
     let creator = creator.and_then(|number| users.get(&number)?.user());
-    let made = work.write(move |tx| {
+    let room = work.write(move |tx| {
         let room = match (&flow, pair) {
             (Some(flow), _) => make_flow(tx, origin.organization, flow, creator)?,
             (None, Some(pair)) => make_conversation(tx, pair)?.map(|room| (room, None)),
@@ -191,7 +191,7 @@ fn make_room(work: &mut ImportWork<'_>, plan: &RoomPlan, users: &Users) -> Resul
             .insert_records(&origin, ImportedKind::Room, &record)?;
         Ok(Some((room, renamed)))
     })?;
-    Ok(made.map(|(room, renamed)| {
+    Ok(room.map(|(room, renamed)| {
         if let Some(name) = renamed {
             work.report.leave_out(LeftOutKind::TakenName, name);
         }
@@ -202,8 +202,8 @@ fn make_room(work: &mut ImportWork<'_>, plan: &RoomPlan, users: &Users) -> Resul
 /// Makes a conversation, or takes one in which nothing was said.
 fn make_conversation(tx: &mut Tx<'_>, pair: Pair) -> StoreResult<Option<RoomId>> {
     let (one, other) = pair.users();
-    if let Some(found) = tx.rooms().find_private(one, other)? {
-        let last = tx.rooms().find_last_message_id(found.id)?;
+    if let Some(room) = tx.rooms().find_private(one, other)? {
+        let last = tx.rooms().find_last_message_id(room.id)?;
         if last.is_some_and(|last| last.0 > 0) {
             return Ok(None);
         }

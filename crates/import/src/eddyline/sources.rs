@@ -38,15 +38,15 @@ pub(super) fn make_sources(
     let origin = work.origin.clone();
     work.write(move |tx| {
         // An import that was interrupted here has made them.
-        let known = tx.sources().list_all_of_room(room)?;
+        let existing = tx.sources().list_all_of_room(room)?;
         let mut stand_ins = BTreeMap::new();
         let mut by_number = HashMap::new();
         for (place, (source, creator)) in sources.iter().enumerate() {
-            let made = match known.get(place) {
-                Some(known) => (known.source.id.0, known.source.application),
+            let of_room = match existing.get(place) {
+                Some(existing) => (existing.source.id.0, existing.source.application),
                 None => make_source(tx, &origin, room, source, *creator, &mut stand_ins)?,
             };
-            by_number.insert(source.number, made);
+            by_number.insert(source.number, of_room);
         }
         Ok(by_number)
     })
@@ -97,16 +97,16 @@ fn stand_in(
         let noted = tx.imports().list(origin, ImportedKind::Application)?;
         for (name, id) in noted {
             let id = ApplicationId(id);
-            let known = tx.applications().find(id)?;
-            if known.is_some_and(|known| known.public) {
+            let application = tx.applications().find(id)?;
+            if application.is_some_and(|application| application.public) {
                 stand_ins.insert(name, id);
             }
         }
     }
-    if let Some(known) = stand_ins.get(name) {
-        return Ok(*known);
+    if let Some(id) = stand_ins.get(name) {
+        return Ok(*id);
     }
-    let made = Application {
+    let application = Application {
         id: ApplicationId(0),
         client_id: eddyline_random::hex::<32>(),
         organization: origin.organization,
@@ -121,7 +121,7 @@ fn stand_in(
         creator: None,
         created_at: tx.now(),
     };
-    let id = tx.applications().insert(&made, None)?;
+    let id = tx.applications().insert(&application, None)?;
     let record = [(name.to_owned(), id.0)];
     tx.imports()
         .delete_record(origin, ImportedKind::Application, name)?;

@@ -325,6 +325,7 @@ async fn an_own_archive_whose_import_is_killed_at_each_step_arrives_byte_for_byt
             assert!(drawn.status.is_success(), "{}", drawn.status);
         }
         one.import(&workspace(&one), &[]);
+        block_in_place(|| one.prove_addresses());
         drop(server);
         let export = ["organization", "acme", "--private"];
         let (archive, _) = one.export("one.tar", &export);
