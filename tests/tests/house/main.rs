@@ -8,6 +8,7 @@ mod book;
 mod circles;
 mod conformance;
 mod dependencies;
+mod limits;
 mod marks;
 mod migrations;
 mod packages;
