@@ -352,6 +352,7 @@ async fn wrong_passwords_are_recorded_within_a_bound(server: Server) {
     wrong(&vic.email, 9).await;
     let mut server = server;
     // It is recorded beside the request; a server that ends waits for that.
+    server.terminate();
     server.restart();
     let refused = |more: &[&str]| {
         let arguments = [&["--action", "session.refuse", "--limit", "1000"], more].concat();

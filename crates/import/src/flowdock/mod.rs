@@ -395,10 +395,10 @@ impl MessageReading<'_> {
         let entry = [2, 1].map(|parts| {
             let end = last_parts(path, parts)?;
             let named = self.files.get(last_parts(path, 1)?)?.iter();
-            let mut own = named.filter(|entry| {
+            let mut matching = named.filter(|entry| {
                 entry.starts_with(&own_folder) && last_parts(entry, parts) == Some(end)
             });
-            own.next().filter(|_| own.next().is_none())
+            matching.next().filter(|_| matching.next().is_none())
         });
         ForeignFile {
             name: match file.file_name.trim().is_empty() {

@@ -44,8 +44,13 @@ impl FlowdockMessage {
     /// Whether what is kept of each message in memory is short.
     pub(super) fn is_bounded(&self) -> bool {
         const MAX_ID: usize = 256;
+        /// How many files and reactions a message may have.
+        const MAX_LIST: usize = 10_000;
         let ids = [&self.user, &self.thread_id, &self.flow];
-        ids.into_iter().flatten().all(|id| id.len() <= MAX_ID)
+        let files = self.attachments.as_ref().map_or(0, Vec::len);
+        let reactions = self.reactions.iter().flat_map(HashMap::values);
+        let reactions: usize = reactions.map(Vec::len).sum();
+        ids.into_iter().flatten().all(|id| id.len() <= MAX_ID) && files.max(reactions) <= MAX_LIST
     }
 }
 
@@ -118,4 +123,36 @@ pub(super) fn user_id(value: &Value) -> Option<String> {
 
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(user_id(&Value::deserialize(deserializer)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_message_has_bounds() {
+        let message = |field: &str, value: Value| -> FlowdockMessage {
+            let mut record = json!({"id": 1, "event": "message", "sent": 1});
+            record[field] = value;
+            serde_json::from_value(record).unwrap()
+        };
+        for (field, most, beyond) in [
+            ("thread_id", json!("t".repeat(256)), json!("t".repeat(257))),
+            (
+                "attachments",
+                json!(vec![json!({}); 10_000]),
+                json!(vec![json!({}); 10_001]),
+            ),
+            (
+                "emojiReactions",
+                json!({"a": vec![1; 5000], "b": vec![1; 5000]}),
+                json!({"a": vec![1; 5000], "b": vec![1; 5001]}),
+            ),
+        ] {
+            assert!(message(field, most).is_bounded(), "{field}");
+            assert!(!message(field, beyond).is_bounded(), "{field}");
+        }
+    }
 }

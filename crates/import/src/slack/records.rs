@@ -1,8 +1,12 @@
 //! The records of an export, as far as they are read. What is missing or of another type in one field
 //! must not lose the rest where that can be helped.
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+
+/// The most bytes of memory for the entries of a list within a record.
+const MAX_LIST: usize = 32 << 20;
 
 /// Reads a text, and takes anything else for none.
 fn text<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
@@ -16,6 +20,9 @@ fn list<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned>(
 ) -> Result<Vec<T>, D::Error> {
     let list = <&RawValue>::deserialize(input)?;
     let entries: Vec<&RawValue> = serde_json::from_str(list.get()).unwrap_or_default();
+    if entries.len() > MAX_LIST / size_of::<T>() {
+        return Err(D::Error::custom("a list has too many entries"));
+    }
     let read = entries
         .into_iter()
         .map(|entry| serde_json::from_str(entry.get()));
@@ -176,5 +183,21 @@ impl MessageRecord {
             }
         });
         lines.map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_within_a_record_has_a_bound() {
+        let most = MAX_LIST / size_of::<FileRecord>();
+        let record = |files: usize| {
+            let files = vec!["{}"; files].join(",");
+            serde_json::from_str::<MessageRecord>(&format!("{{\"ts\":\"1\",\"files\":[{files}]}}"))
+        };
+        assert_eq!(record(most).unwrap().files.len(), most);
+        assert!(record(most + 1).is_err());
     }
 }

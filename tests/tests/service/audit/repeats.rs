@@ -48,19 +48,19 @@ async fn what_an_operator_does_twice_is_recorded_once(tenant: Tenant) {
         &["hold", "release", "--flow", flow],
         &["group", "create", "--org", org, "--name", "crew"],
         &[
-            "group", "add-user", "--org", org, "--name", "crew", "--email", email,
+            "group", "add-user", "--org", org, "--group", "crew", "--email", email,
         ],
         &[
             "group",
             "remove-user",
             "--org",
             org,
-            "--name",
+            "--group",
             "crew",
             "--email",
             email,
         ],
-        &["group", "remove", "--org", org, "--name", "crew"],
+        &["group", "remove", "--org", org, "--group", "crew"],
         &["flow", "archive", "--flow", flow],
         &["flow", "archive", "--flow", flow, "--undo"],
         &[&["flow", "remove-user"], &in_flow[..]].concat(),
@@ -86,17 +86,22 @@ async fn what_a_member_does_twice_is_recorded_once(tenant: Tenant) {
     let (flow, org) = (tenant.path(""), format!("/organizations/{}", tenant.name));
     let cleo = tenant.user("cleo");
     let groups = format!("{org}/groups");
-    let made = tenant
-        .ada
-        .send(Method::POST, &groups, &json!({"name": "crew"}));
-    let group = format!("{groups}/{}", made.await.json()["id"]);
+    let name = json!({"name": "crew"});
+    let crew = tenant.ada.send(Method::POST, &groups, &name).await;
+    let group = format!("{groups}/{}", crew.json()["id"]);
     let user = |id: i64| format!("{flow}/users/{id}");
-    let source = tenant.ada.send(
-        Method::POST,
-        &tenant.path("/sources"),
-        &json!({"name": "Builds"}),
-    );
-    let source = tenant.path(&format!("/sources/{}", source.await.json()["id"]));
+    let robot = tenant.server().robot(&tenant.name, &[]);
+    let command = [
+        "source",
+        "create",
+        "--flow",
+        &tenant.main,
+        "--name",
+        "Builds",
+    ];
+    let builds = [&command[..], &["--app", &robot.id]].concat();
+    let builds = tenant.server().admin(&builds)["id"].to_string();
+    let source = tenant.path(&format!("/sources/{}", builds.trim_matches('"')));
     for (method, path, body) in [
         (Method::PUT, org.clone(), json!({"name": "Another name"})),
         (Method::PUT, flow.clone(), json!({"name": "Another name"})),
