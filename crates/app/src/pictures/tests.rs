@@ -217,7 +217,7 @@ async fn what_is_no_picture_within_the_bounds_is_not_handed_out() {
 async fn one_reader_leaves_room_for_others() {
     let host = Host::start(|_, _| (Vec::new(), false)).await;
     let (app, _) = app(&host).await;
-    let permits: Vec<Permit> = (0..FETCHES.caller)
+    let permits: Vec<Permit> = (0..FETCHES.total - FETCHES.reserve)
         .map(|_| app.pictures().fetches.acquire(keys(1), 1).unwrap())
         .collect();
     let refused = app.pictures().find(host.url("/"), keys(1)).await.err();
