@@ -116,7 +116,7 @@ impl Reservation {
         let of_network = used.networks.get(&self.network).copied();
         let of_network = of_network.unwrap_or_default();
         if !quota.admits(self.network, of_network, used.bytes, more)
-            || !quota.has_room(used.bytes, more)
+            || used.bytes + more > quota.total
         {
             return Err(BudgetExceeded);
         }
