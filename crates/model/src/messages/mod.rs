@@ -220,13 +220,6 @@ impl Draft {
             sent,
         }
     }
-
-    /// About how many rows it writes: itself and its place in the log, one for each tag that is
-    /// spelled out, one for each cohort, one for each file.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        2 + self.tags.listed().len() + self.tags.cohorts().len() + self.files.len()
-    }
 }
 
 /// A message with what is needed to show it.

@@ -9,19 +9,23 @@ const ROWS_OF_MESSAGE: usize = 4;
 const BYTES_OF_ROW: usize = 256;
 
 impl Draft {
-    /// About how many rows the store writes for it: what it costs in the queue of the writer.
+    /// About how many rows the store writes for it: what it costs in the queue of the writer. A mention of
+    /// a group or of everyone is one, however many it addresses.
     #[must_use]
     pub fn rows(&self) -> u64 {
         let bytes = self.content.len() + self.search_tokens.as_str().len();
-        let parts = self.tags.len() + self.mentions.users.len() + self.files.len();
+        let parts = self.tags.listed().len() + self.tags.cohorts().len() + self.files.len();
         (ROWS_OF_MESSAGE + parts + bytes / BYTES_OF_ROW) as u64
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::{Author, MessageKind};
     use super::*;
+    use crate::tags::{Cohort, CohortMarks, Tags};
     use crate::{RoomId, Timestamp, UserId};
 
     fn draft(content: &str) -> Draft {
@@ -31,12 +35,17 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_costs_its_tags_its_mentions_and_its_length() {
+    fn a_draft_costs_its_tags_its_cohorts_and_its_length() {
         assert_eq!(draft("hello").rows(), 4);
         assert_eq!(draft(&"x".repeat(1024)).rows(), 8);
-        let mut named = draft("hello");
-        named.tags = vec!["a".to_owned(), "b".to_owned()];
-        named.mentions.users = vec![UserId(2), UserId(3), UserId(4)];
-        assert_eq!(named.rows(), 9);
+        let mut addressed = draft("hello");
+        let everyone = Cohort::of((2..1000).map(UserId).collect());
+        let marks = CohortMarks {
+            place: 0,
+            cohorts: vec![Arc::new(everyone)],
+            without: Vec::new(),
+        };
+        addressed.tags = Tags::new(vec!["a".to_owned(), "b".to_owned()], Some(marks));
+        assert_eq!(addressed.rows(), 7);
     }
 }
