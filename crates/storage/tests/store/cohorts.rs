@@ -7,14 +7,14 @@ use eddyline_model::tags::{Cohort, CohortMarks, Tags, unread_tag};
 use eddyline_model::{MessageId, UserId};
 
 use crate::changes::{change, delete};
-use crate::home::{Home, on_every_database};
+use crate::home::{Home, on_shared_databases};
 use crate::schema::{execute, number};
 use crate::world::{World, chat, mentioning};
 
-on_every_database!(
+on_shared_databases!(
     a_mention_is_one_row_whomever_it_addresses,
     groups_and_everyone_are_told_apart,
-    an_cohort_goes_with_the_last_message_that_addresses_it,
+    a_cohort_goes_with_the_last_message_that_addresses_it,
     a_mark_that_was_taken_off_is_not_found,
     marks_that_were_spelled_out_are_shown_and_found_as_before,
     a_mark_of_no_user_finds_nothing,
@@ -146,7 +146,7 @@ async fn groups_and_everyone_are_told_apart(home: Arc<Home>) {
     }
 }
 
-async fn an_cohort_goes_with_the_last_message_that_addresses_it(home: Arc<Home>) {
+async fn a_cohort_goes_with_the_last_message_that_addresses_it(home: Arc<Home>) {
     let world = World::new(&home).await;
     let crew = users(1, 100);
     let first = world.say(to(&world, &[&crew])).await.message.clone();
