@@ -63,25 +63,36 @@ impl Core {
         let place = self
             .store()
             .read(|reader| reader.settings().find(COMPACTED));
-        let place: Option<(i64, i64)> =
-            serde_json::from_slice(&place.await?.unwrap_or_default()).ok();
-        let (mut room, mut after) = place.unwrap_or_default();
+        let place = place.await?.unwrap_or_default();
+        let begin: (i64, i64) = serde_json::from_slice(&place).unwrap_or_default();
+        let (mut room, mut after) = begin;
         while let Some((found, last)) = self.next_room(RoomId(room), MessageId(after)).await? {
             if found.0 != room {
                 (room, after) = (found.0, 0);
             }
             let through = last.0.min(after + LOOKED_AT);
-            self.compact_marks_of(found, MessageId(after), MessageId(through))
+            let rewritten = self
+                .compact_marks_of(found, MessageId(after), MessageId(through))
                 .await?;
             after = through;
-            let place = serde_json::to_vec(&(room, after)).unwrap_or_default();
-            self.store()
-                .write(NoCaller::Process, move |tx| {
-                    tx.settings().delete(COMPACTED)?;
-                    tx.settings().insert_or_find(COMPACTED, &place)
-                })
-                .await?;
+            if rewritten > 0 {
+                self.note_compacted((room, after)).await?;
+            }
         }
+        match (room, after) == begin {
+            true => Ok(()),
+            false => self.note_compacted((room, after)).await,
+        }
+    }
+
+    /// Notes up to which message of which room marks were compacted.
+    async fn note_compacted(&self, place: (i64, i64)) -> Result<()> {
+        let place = serde_json::json!(place).to_string();
+        let note = self.store().write(NoCaller::Process, move |tx| {
+            tx.settings().delete(COMPACTED)?;
+            tx.settings().insert_or_find(COMPACTED, place.as_bytes())
+        });
+        note.await?;
         Ok(())
     }
 
@@ -97,18 +108,20 @@ impl Core {
         Ok(next.await?)
     }
 
+    /// Rewrites messages of a room after one and through another, and gives how many.
     async fn compact_marks_of(
         &self,
         room: RoomId,
         after: MessageId,
         through: MessageId,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         let found = self.store().read(move |reader| {
             reader
                 .messages()
                 .list_with_spelled_marks(room, after, through)
         });
-        for ids in found.await?.chunks(COMPACTED_AT_ONCE) {
+        let found = found.await?;
+        for ids in found.chunks(COMPACTED_AT_ONCE) {
             let ids = ids.to_vec();
             self.store()
                 .write(NoCaller::Process, move |tx| {
@@ -116,7 +129,7 @@ impl Core {
                 })
                 .await?;
         }
-        Ok(())
+        Ok(found.len())
     }
 
     /// Removes the records that are older than the log keeps them. Those that a destination has not
