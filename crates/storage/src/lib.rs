@@ -152,4 +152,4 @@ pub use store::{Options, Store};
 pub use threads::ThreadPage;
 pub use transaction::{Abort, Tx};
 pub use users::{NewUser, People};
-pub use writer::PostResult;
+pub use write_queue::PostResult;

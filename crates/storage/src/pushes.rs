@@ -18,21 +18,19 @@ const ROWS: usize = 500;
 /// The most push messages that wait for one browser. Another one takes the place of the oldest.
 const MAX_WAITING: i64 = 20;
 
-/// The first push message of each browser for which one is due, in turns of organizations, and
-/// within each in turns of users. A user counts for the first of their organizations; those without
+/// The first push message of each browser for which they are due (all are at the same time), in turns
+/// of organizations, and within each in turns of users. A user counts for the first of their organizations; those without
 /// one are as one together. Those that were tried least come first.
 const DUE: &str = "
-    with due as (
-        select p.id, p.session_hash, p.attempts, p.due_at,
-            row_number() over (partition by p.session_hash order by p.id) as of_browser
-        from pushes p where p.due_at <= $1
-    ), browsers as (
-        select d.id, d.session_hash, d.attempts, d.due_at, s.user_id, s.endpoint,
+    with browsers as (
+        select p.id, p.session_hash, p.attempts, p.due_at, s.user_id, s.endpoint,
             (select min(m.organization_id) from organization_members m where m.user_id = s.user_id)
                 as organization_id,
-            row_number() over (partition by s.user_id order by d.attempts, d.due_at, d.id) as of_user
-        from due d join push_subscriptions s on s.session_hash = d.session_hash
-        where d.of_browser = 1
+            row_number() over (partition by s.user_id order by p.attempts, p.due_at, p.id) as of_user
+        from pushes p join push_subscriptions s on s.session_hash = p.session_hash
+        where p.due_at <= $1 and not exists (
+            select 1 from pushes earlier
+            where earlier.session_hash = p.session_hash and earlier.id < p.id)
     ), turns as (
         select b.*, row_number() over (
             partition by b.organization_id order by b.of_user, b.attempts, b.due_at, b.id) as turn

@@ -24,8 +24,8 @@ use crate::news::News;
 use crate::readers::Readers;
 use crate::transaction::{Abort, Tx};
 use crate::work::Closure;
-use crate::write_queue::{Job, WriteQueue, closed};
-use crate::writer::{PostResult, Writer};
+use crate::write_queue::{Job, PostResult, WriteQueue, closed};
+use crate::writer::Writer;
 use crate::{Error, Result};
 
 /// How many batches wait to be looked at by the feed; those beyond it are read from the log.

@@ -8,15 +8,16 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use eddyline_model::RoomId;
+use eddyline_model::log::EventId;
 use eddyline_model::messages::Draft;
 use eddyline_model::shares::{InUse, NoRoom, leaves_room};
 use tokio::sync::oneshot;
 
+use crate::append::AppendOutcome;
 use crate::budget::{BudgetKey, TaskBudget};
 use crate::fair::FairnessKey;
 use crate::turns::{Line as _, Turns, Weighted};
 use crate::work::Work;
-use crate::writer::PostResult;
 use crate::{Error, Result};
 
 /// The most posts in one transaction.
@@ -31,6 +32,15 @@ const MAX_CLOSURE_ROWS: u64 = 16_384;
 const ROW_TIME: Duration = Duration::from_micros(25);
 /// The most that one post counts for while it waits.
 const MAX_POST_ROWS: u64 = 2_048;
+
+/// What became of a post, and where the log stood then.
+#[derive(Clone, Debug)]
+pub struct PostResult {
+    /// What became of it.
+    pub outcome: AppendOutcome,
+    /// The position of its log entry, when there is one.
+    pub event: Option<EventId>,
+}
 
 pub(crate) type PostReply = oneshot::Sender<Result<PostResult>>;
 
@@ -81,7 +91,7 @@ impl Weighted for Waiting {
     }
 }
 
-type Callers = Turns<BudgetKey, VecDeque<Waiting>>;
+type LinesOfCallers = Turns<BudgetKey, VecDeque<Waiting>>;
 
 /// The queue of one writer.
 pub(crate) struct WriteQueue {
@@ -93,7 +103,7 @@ pub(crate) struct WriteQueue {
 
 #[derive(Default)]
 struct State {
-    lanes: Turns<Lane, Turns<BudgetKey, Callers>>,
+    lanes: Turns<Lane, Turns<BudgetKey, LinesOfCallers>>,
     rows: Rows,
     is_closed: bool,
     writer_waits: bool,

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use eddyline_model::log::{EventId, LogBody, LogItem};
+use eddyline_model::log::{LogBody, LogItem};
 use eddyline_model::messages::Draft;
 use tokio::sync::mpsc;
 
@@ -16,7 +16,7 @@ use crate::credential_epoch::CredentialEpoch;
 use crate::metrics::StoreMetrics;
 use crate::transaction::Rollback;
 use crate::work::Work;
-use crate::write_queue::{Next, PostReply, Waited, WriteQueue};
+use crate::write_queue::{Next, PostReply, PostResult, Waited, WriteQueue};
 use crate::{Error, Result};
 
 /// Other processes are woken at most this often.
@@ -28,15 +28,6 @@ const YIELD: Duration = Duration::from_millis(1);
 /// after they could not be written.
 const INDEX_PAUSE: Duration = Duration::from_millis(200);
 const INDEX_RETRY: Duration = Duration::from_secs(5);
-
-/// What became of a post, and where the log stood then.
-#[derive(Clone, Debug)]
-pub struct PostResult {
-    /// What became of it.
-    pub outcome: AppendOutcome,
-    /// The position of its log entry, when there is one.
-    pub event: Option<EventId>,
-}
 
 /// Answers those who wait for a writer that has ended, maybe by a mistake of ours.
 struct AbandonedOnDrop<'a>(&'a WriteQueue);

@@ -81,7 +81,11 @@ impl Notifications {
                 () = self.senders.released() => {}
                 () = stop.cancelled() => return,
             }
-            while under_way.try_join_next().is_some() {}
+            while let Some(ended) = under_way.try_join_next() {
+                if let Err(error) = ended {
+                    tracing::error!(%error, "sending a push message panicked");
+                }
+            }
         }
     }
 

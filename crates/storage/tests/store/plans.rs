@@ -636,7 +636,7 @@ fn of_each_range<T: Copy>(question: &T) -> [(T, AuditRange); 3] {
     ranges.map(|range| (*question, range))
 }
 
-/// Twenty browsers of each of 500 users, for which 20,000 push messages wait, of which 20 are due.
+/// Twenty browsers of each of 500 users, for which 20,000 push messages wait, of which 40 are due.
 fn pushes(url: &str, numbers: &str, session: &str) {
     execute(
         url,
@@ -652,7 +652,7 @@ fn pushes(url: &str, numbers: &str, session: &str) {
                 select {session}, 1 + n % 500, 'https://push.example/' || n, {session}, {session}, 1 \
                 from {numbers} where n <= 10000; \
              insert into pushes (session_hash, room_id, message_id, attempts, due_at, created_at) \
-                select s.session_hash, r.n, 1, 0, case when r.n = 1 and s.user_id = 7 then 5 else 50 end, 1 \
+                select s.session_hash, r.n, 1, 0, case when s.user_id = 7 then 5 else 50 end, 1 \
                 from push_subscriptions s join (select n from {numbers} where n <= 2) r on true;"
         ),
     );
