@@ -298,6 +298,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Held by tests that use up the bytes of the process.
+#[cfg(test)]
+pub(crate) static USED_UP: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 #[cfg(test)]
 mod tests {
     use eddyline_model::{OrganizationId, UserId};
@@ -404,6 +408,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_counts_until_its_last_part_is_dropped() {
+        let _alone = USED_UP.lock().await;
         let answer = |bytes: u64| {
             from_network(1, async move {
                 charge_to(of(100, 100));
