@@ -213,7 +213,8 @@ async fn users_of_another_organization_get_no_conversation() {
         let entries = entries.map(|(name, text)| (name, text.to_string().into_bytes()));
         let report = site.import(&pack(&site, "forged.zip", &entries), &[]);
         assert_eq!(report["messages"], 0, "{report:#}");
-        assert_eq!(report["left_out"][0]["kind"], "conversation");
+        assert_eq!(report["left_out"][0]["kind"], "elsewhere_person");
+        assert_eq!(report["left_out"][1]["kind"], "conversation");
         let path = format!("/private/{}/messages", other.id);
         assert_eq!(said(&one, &path).await, [Json::Null; 0]);
         site.check();
