@@ -1,7 +1,7 @@
 //! Whom an archive reaches: the one place that decides it, for every format.
 //!
-//! [`ImportWork::decide`] asks [`policy::person_standing`] for each person, by the state before the
-//! import, and says the outcome before anything is written. [`ImportWork::bring_in`] makes accounts
+//! [`ImportWork::decide`] asks [`policy::person_relation`] for each person, by the state before the
+//! import, and says the outcome before anything is written. [`ImportWork::make_participants`] makes accounts
 //! and members of those who are reached, and gives [`Participants`]. These are the only source of
 //! users, authors and pairs of users: what an archive says of anybody else keeps their name.
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use eddyline_model::messages::Author;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::OrganizationRole;
-use eddyline_model::policy::{self, AddressDomain, PersonStanding};
+use eddyline_model::policy::{self, AddressDomain, PersonRelation};
 use eddyline_model::users::Account;
 use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_storage::{ImportOrigin, Reader, Result as StoreResult, Tx};
@@ -187,12 +187,12 @@ pub(crate) fn confirm_room(
 /// What was decided of each person of an archive.
 pub(crate) struct Decisions {
     people: Vec<Person>,
-    standings: Vec<PersonStanding>,
+    relations: Vec<PersonRelation>,
 }
 
 /// A person as the store knows them.
 struct PersonState {
-    standing: PersonStanding,
+    relation: PersonRelation,
     domain: AddressDomain,
     account: Option<Account>,
     is_member: bool,
@@ -214,7 +214,7 @@ fn look_up(
     let owner = reader.imports().find_address_account(organization, &key)?;
     let (account, belonging) = owner.unzip();
     Ok(PersonState {
-        standing: policy::person_standing(domain, belonging),
+        relation: policy::person_relation(domain, belonging),
         domain,
         account,
         is_member: belonging.is_some_and(|belonging| belonging.is_member),
@@ -225,7 +225,7 @@ fn look_up(
 impl ImportWork<'_> {
     /// Decides whom the archive reaches, and says it before anything is written.
     pub(crate) fn decide(&mut self, people: Vec<Person>) -> Result<Decisions> {
-        let (mut standings, mut plan) = (Vec::with_capacity(people.len()), ImportPlan::default());
+        let (mut relations, mut plan) = (Vec::with_capacity(people.len()), ImportPlan::default());
         let mut newcomers = HashSet::new();
         let (organization, domains_of) = (self.origin.organization, self.domains_of());
         for part in people.chunks(PEOPLE) {
@@ -238,20 +238,20 @@ impl ImportWork<'_> {
                 each.collect::<StoreResult<Vec<_>>>()
             })?;
             for (person, state) in part.iter().zip(states) {
-                let standing = state
+                let relation = state
                     .as_ref()
-                    .map_or(PersonStanding::WithoutAddress, |state| state.standing);
+                    .map_or(PersonRelation::WithoutAddress, |state| state.relation);
                 let is_member = state.is_some_and(|state| state.is_member);
-                if standing.is_reached() && person.membership.is_some() && !is_member {
+                if relation.is_reached() && person.membership.is_some() && !is_member {
                     newcomers.extend(person.address().map(|email| email.key()));
                 }
-                plan.add(standing, person.shown());
-                standings.push(standing);
+                plan.add(relation, person.shown());
+                relations.push(relation);
             }
         }
         self.note_plan(plan);
         self.check_places(newcomers.len())?;
-        Ok(Decisions { people, standings })
+        Ok(Decisions { people, relations })
     }
 
     /// Says before anything is written that the organization has too few places.
@@ -267,15 +267,15 @@ impl ImportWork<'_> {
 
     /// Makes the accounts that are missing, and members of those who are to belong to the
     /// organization.
-    pub(crate) fn bring_in(&mut self, decisions: Decisions) -> Result<Participants> {
+    pub(crate) fn make_participants(&mut self, decisions: Decisions) -> Result<Participants> {
         let mut participants = Participants::default();
-        let decided: Vec<(Person, PersonStanding)> = decisions
+        let decided: Vec<(Person, PersonRelation)> = decisions
             .people
             .into_iter()
-            .zip(decisions.standings)
+            .zip(decisions.relations)
             .collect();
         for part in decided.chunks(PEOPLE) {
-            let part: Arc<[(Person, PersonStanding)]> = part.into();
+            let part: Arc<[(Person, PersonRelation)]> = part.into();
             let (origin, people, invites) =
                 (self.origin.clone(), part.clone(), self.target.invites);
             let (is_dry_run, domains_of) = (self.target.is_dry_run, self.domains_of());
@@ -287,9 +287,9 @@ impl ImportWork<'_> {
                     each.collect::<StoreResult<Vec<_>>>()
                 })?,
                 false => self.write(move |tx| {
-                    let each = people
-                        .iter()
-                        .map(|(person, decided)| bring_in(tx, &origin, person, *decided, invites));
+                    let each = people.iter().map(|(person, decided)| {
+                        make_participant(tx, &origin, person, *decided, invites)
+                    });
                     each.collect::<StoreResult<Vec<_>>>()
                 })?,
             };
@@ -377,22 +377,22 @@ fn find_inviter(
 
 type Outcome = (Participant, Option<LeftOutKind>);
 
-fn left_out(standing: PersonStanding) -> Option<LeftOutKind> {
-    match standing {
-        PersonStanding::Elsewhere => Some(LeftOutKind::ElsewherePerson),
-        PersonStanding::AnotherDomain => Some(LeftOutKind::AnotherDomain),
-        PersonStanding::Unproved => Some(LeftOutKind::UnprovedAddress),
-        PersonStanding::KeptOut => Some(LeftOutKind::RemovedPerson),
-        PersonStanding::Member
-        | PersonStanding::Imported
-        | PersonStanding::New
-        | PersonStanding::WithoutAddress => None,
+fn left_out(relation: PersonRelation) -> Option<LeftOutKind> {
+    match relation {
+        PersonRelation::Elsewhere => Some(LeftOutKind::ElsewherePerson),
+        PersonRelation::AnotherDomain => Some(LeftOutKind::AnotherDomain),
+        PersonRelation::Unproved => Some(LeftOutKind::UnprovedAddress),
+        PersonRelation::KeptOut => Some(LeftOutKind::RemovedPerson),
+        PersonRelation::Member
+        | PersonRelation::Imported
+        | PersonRelation::New
+        | PersonRelation::WithoutAddress => None,
     }
 }
 
 /// Somebody who has nothing but a name here.
-fn named(person: &Person, standing: PersonStanding) -> Outcome {
-    let is_invited = standing == PersonStanding::Elsewhere && person.membership.is_some();
+fn named(person: &Person, relation: PersonRelation) -> Outcome {
+    let is_invited = relation == PersonRelation::Elsewhere && person.membership.is_some();
     let participant = Participant {
         user: None,
         is_new: false,
@@ -403,7 +403,7 @@ fn named(person: &Person, standing: PersonStanding) -> Outcome {
         name: texts::display_name(&person.name),
         nick: String::new(),
     };
-    (participant, left_out(standing))
+    (participant, left_out(relation))
 }
 
 /// What would become of a person.
@@ -412,7 +412,7 @@ fn preview(
     origin: &ImportOrigin,
     domains_of: OrganizationId,
     person: &Person,
-    decided: PersonStanding,
+    decided: PersonRelation,
     invites: Option<u32>,
 ) -> StoreResult<Outcome> {
     let (mut outcome, email) = (named(person, decided), person.address());
@@ -431,11 +431,11 @@ fn preview(
     Ok(outcome)
 }
 
-fn bring_in(
+fn make_participant(
     tx: &mut Tx<'_>,
     origin: &ImportOrigin,
     person: &Person,
-    decided: PersonStanding,
+    decided: PersonRelation,
     invites: Option<u32>,
 ) -> StoreResult<Outcome> {
     let Some(email) = person.address().filter(|_| decided.is_reached()) else {
@@ -451,8 +451,8 @@ fn bring_in(
         tx.users().lock(account.user.id)?;
     }
     let state = look_up(tx, organization, organization, &email)?;
-    if !state.standing.is_reached() {
-        return Ok(named(person, state.standing));
+    if !state.relation.is_reached() {
+        return Ok(named(person, state.relation));
     }
     let is_proved = policy::proves_address(state.domain, person.is_proved);
     let is_new = state.account.is_none();
@@ -476,7 +476,7 @@ fn bring_in(
         is_new,
         is_mailed,
         is_member: state.is_member || is_entered,
-        may_converse: policy::may_import_conversation(state.standing, state.is_elsewhere),
+        may_converse: policy::may_import_conversation(state.relation, state.is_elsewhere),
         invited: None,
         name: user.name,
         nick: user.nick,

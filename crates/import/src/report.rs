@@ -1,6 +1,6 @@
 //! What an import has done, and what it could not take.
 
-use eddyline_model::policy::PersonStanding;
+use eddyline_model::policy::PersonRelation;
 use serde::Serialize;
 
 /// How many people of one kind a plan names.
@@ -17,7 +17,7 @@ pub struct ImportPlan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedPeople {
     /// What they are.
-    pub standing: PersonStanding,
+    pub relation: PersonRelation,
     /// How many.
     pub count: u64,
     /// The first of them, by their addresses, or their names where they have none.
@@ -26,11 +26,11 @@ pub struct PlannedPeople {
 
 impl ImportPlan {
     /// Counts a person.
-    pub(crate) fn add(&mut self, standing: PersonStanding, who: &str) {
-        let known = self.people.iter().position(|of| of.standing == standing);
+    pub(crate) fn add(&mut self, relation: PersonRelation, who: &str) {
+        let known = self.people.iter().position(|of| of.relation == relation);
         let place = known.unwrap_or_else(|| {
             self.people.push(PlannedPeople {
-                standing,
+                relation,
                 count: 0,
                 first: Vec::new(),
             });

@@ -7,7 +7,7 @@ use std::fmt::{self, Display};
 
 use eddyline_import::{ImportPlan, ImportProgress, ImportReport, ImportTarget, import};
 use eddyline_model::audit::{AuditAction, AuditEntry, actor};
-use eddyline_model::policy::PersonStanding;
+use eddyline_model::policy::PersonRelation;
 use eddyline_storage::Store;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ impl Display for PlanLine {
             if people.count > first.len() as u64 {
                 first.push("…".to_owned());
             }
-            let (count, what) = (people.count, standing(people.standing));
+            let (count, what) = (people.count, relation(people.relation));
             write!(f, "\n  {count} {what}: {}", first.join(", "))?;
         }
         Ok(())
@@ -132,20 +132,20 @@ fn escaped(text: &String) -> String {
     text.escape_debug().to_string()
 }
 
-fn standing(standing: PersonStanding) -> &'static str {
-    match standing {
-        PersonStanding::Member => "belong to the organization",
-        PersonStanding::Imported => "have an account that an import has made",
-        PersonStanding::New => "get an account",
-        PersonStanding::Elsewhere => "have an account elsewhere; their messages bear their names",
-        PersonStanding::AnotherDomain => {
+fn relation(relation: PersonRelation) -> &'static str {
+    match relation {
+        PersonRelation::Member => "belong to the organization",
+        PersonRelation::Imported => "have an account that an import has made",
+        PersonRelation::New => "get an account",
+        PersonRelation::Elsewhere => "have an account elsewhere; their messages bear their names",
+        PersonRelation::AnotherDomain => {
             "have an address in the domain of another organization; their messages bear their names"
         }
-        PersonStanding::Unproved => {
+        PersonRelation::Unproved => {
             "have the address of an account that has not proved it; their messages bear their names"
         }
-        PersonStanding::KeptOut => "are kept out; their messages bear their names",
-        PersonStanding::WithoutAddress => "have no address; their messages bear their names",
+        PersonRelation::KeptOut => "are kept out; their messages bear their names",
+        PersonRelation::WithoutAddress => "have no address; their messages bear their names",
     }
 }
 

@@ -4,6 +4,7 @@
 mod content;
 mod numbers;
 mod organization;
+mod plan;
 mod room;
 mod rooms;
 mod sources;
@@ -72,7 +73,7 @@ pub(crate) fn import(
     {
         work.origin.organization = organization::make(&work, record)?;
     }
-    let participants = work.bring_in(decisions)?;
+    let participants = work.make_participants(decisions)?;
     archive.pictures(&mut work, &records, &participants)?;
     let users = records.iter().map(|record| record.number);
     let users: Users = users.zip(participants.all().iter().cloned()).collect();

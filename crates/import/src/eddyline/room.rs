@@ -19,7 +19,7 @@ use eddyline_storage::{ImportedKind, ImportedMember, ImportedMessage, Result as 
 use super::OwnArchive;
 use super::content::{self, RenamedFile, Users};
 use super::numbers::bounded;
-use super::rooms::{RoomPlan, messages_of};
+use super::plan::{RoomPlan, messages_of};
 use super::sources::{SourcesByNumber, make_sources};
 use super::threads::{thread, within};
 use crate::authority::Participant;

@@ -1,12 +1,13 @@
 //! The flows and private conversations of an archive.
 
-use eddyline_archive::{ConversationRecord, FlowRecord, MemberRecord};
+use eddyline_archive::{ConversationRecord, FlowRecord};
 use eddyline_model::names::parameterized_candidates;
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, UserId};
 use eddyline_storage::{ImportedKind, NewFlowRow, Result as StoreResult, Tx};
 use serde::Deserialize;
 
 use super::content::Users;
+use super::plan::{RoomPlan, messages_of};
 use super::room::RoomImport;
 use super::{OwnArchive, numbers};
 use crate::authority::{NotedRoom, Pair, Participant, confirm_room};
@@ -15,18 +16,6 @@ use crate::{Error, LeftOutKind, Result, texts};
 
 /// The longest id of a flow.
 const MAX_FLOW_ID: usize = 64;
-
-/// What is known of a room before its messages.
-pub(super) struct RoomPlan {
-    pub(super) folder: String,
-    /// What notes of the import call it.
-    pub(super) foreign_id: String,
-    pub(super) last: MessageId,
-    pub(super) members: Vec<MemberRecord>,
-    pub(super) flow: Option<FlowRecord>,
-    /// The users of a conversation.
-    pub(super) pair: Option<Pair>,
-}
 
 impl OwnArchive {
     /// Imports all flows and conversations.
@@ -152,11 +141,6 @@ impl OwnArchive {
         work.report.leave_out(LeftOutKind::RoomNumbers, folder);
         Ok(None)
     }
-}
-
-/// The entry with the messages of a room.
-pub(super) fn messages_of(folder: &str) -> String {
-    format!("{folder}/messages.jsonl")
 }
 
 fn count_room(work: &mut ImportWork<'_>, plan: &RoomPlan) {

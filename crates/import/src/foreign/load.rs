@@ -33,7 +33,7 @@ pub(crate) fn load(
     entries: &mut dyn Entries,
 ) -> Result<()> {
     let decisions = work.decide(foreign.people.clone())?;
-    let people = work.bring_in(decisions)?;
+    let people = work.make_participants(decisions)?;
     let origin = work.origin.clone();
     let (known, unfinished) = work.read(move |reader| {
         Ok((

@@ -40,7 +40,7 @@ pub enum AddressDomain {
 /// What a person of an archive is to the organization that it is imported into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PersonStanding {
+pub enum PersonRelation {
     /// A member.
     Member,
     /// Has an account that an import into the organization made and that nobody has used since.
@@ -59,7 +59,7 @@ pub enum PersonStanding {
     WithoutAddress,
 }
 
-impl PersonStanding {
+impl PersonRelation {
     /// Whether messages, reactions, mentions and the like may be those of the account. The others
     /// have their names only.
     #[must_use]
@@ -71,31 +71,31 @@ impl PersonStanding {
 /// What a person is to the organization, by the domain of the address and the account that has it,
 /// if there is one.
 #[must_use]
-pub fn person_standing(domain: AddressDomain, account: Option<AddressAccount>) -> PersonStanding {
+pub fn person_relation(domain: AddressDomain, account: Option<AddressAccount>) -> PersonRelation {
     let Some(account) = account else {
         return match domain {
-            AddressDomain::Own | AddressDomain::Unclaimed => PersonStanding::New,
-            AddressDomain::Another => PersonStanding::AnotherDomain,
+            AddressDomain::Own | AddressDomain::Unclaimed => PersonRelation::New,
+            AddressDomain::Another => PersonRelation::AnotherDomain,
         };
     };
     let is_unused = account.is_imported && !account.has_password && !account.is_elsewhere;
     match account {
         account if account.is_member && (account.is_proved || account.is_imported) => {
-            PersonStanding::Member
+            PersonRelation::Member
         }
-        account if account.is_member => PersonStanding::Unproved,
-        _ if is_unused => PersonStanding::Imported,
-        account if account.is_kept_out || !account.is_active => PersonStanding::KeptOut,
-        account if !account.is_proved => PersonStanding::Unproved,
-        _ => PersonStanding::Elsewhere,
+        account if account.is_member => PersonRelation::Unproved,
+        _ if is_unused => PersonRelation::Imported,
+        account if account.is_kept_out || !account.is_active => PersonRelation::KeptOut,
+        account if !account.is_proved => PersonRelation::Unproved,
+        _ => PersonRelation::Elsewhere,
     }
 }
 
 /// Whether an archive may bring private messages of a person: a conversation is one of two users and
 /// of no organization, so both must belong to the organization alone.
 #[must_use]
-pub fn may_import_conversation(standing: PersonStanding, is_elsewhere: bool) -> bool {
-    standing.is_reached() && !is_elsewhere
+pub fn may_import_conversation(relation: PersonRelation, is_elsewhere: bool) -> bool {
+    relation.is_reached() && !is_elsewhere
 }
 
 /// Whether an archive proves the address of an account that is made for it.
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn who_is_no_member_is_invited() {
-        use PersonStanding::{Elsewhere, Imported, KeptOut, Member, Unproved};
+        use PersonRelation::{Elsewhere, Imported, KeptOut, Member, Unproved};
         let unproved = |account| AddressAccount {
             is_proved: false,
             ..account
@@ -172,7 +172,7 @@ mod tests {
             (elsewhere(IMPORTED), Unproved),
             (used(IMPORTED), Unproved),
         ] {
-            let found = person_standing(AddressDomain::Own, Some(account));
+            let found = person_relation(AddressDomain::Own, Some(account));
             assert_eq!(found, expected, "{account:?}");
         }
     }
@@ -180,11 +180,11 @@ mod tests {
     #[test]
     fn no_account_is_made_in_the_domain_of_another_organization() {
         for (domain, expected) in [
-            (AddressDomain::Own, PersonStanding::New),
-            (AddressDomain::Unclaimed, PersonStanding::New),
-            (AddressDomain::Another, PersonStanding::AnotherDomain),
+            (AddressDomain::Own, PersonRelation::New),
+            (AddressDomain::Unclaimed, PersonRelation::New),
+            (AddressDomain::Another, PersonRelation::AnotherDomain),
         ] {
-            assert_eq!(person_standing(domain, None), expected);
+            assert_eq!(person_relation(domain, None), expected);
             let is_own = domain == AddressDomain::Own;
             assert_eq!(proves_address(domain, true), is_own);
             assert!(!proves_address(domain, false));
@@ -193,10 +193,10 @@ mod tests {
 
     #[test]
     fn private_messages_are_those_of_people_who_belong_nowhere_else() {
-        assert!(may_import_conversation(PersonStanding::Member, false));
-        assert!(may_import_conversation(PersonStanding::New, false));
-        assert!(!may_import_conversation(PersonStanding::Member, true));
-        assert!(!may_import_conversation(PersonStanding::Elsewhere, false));
-        assert!(!may_import_conversation(PersonStanding::Elsewhere, true));
+        assert!(may_import_conversation(PersonRelation::Member, false));
+        assert!(may_import_conversation(PersonRelation::New, false));
+        assert!(!may_import_conversation(PersonRelation::Member, true));
+        assert!(!may_import_conversation(PersonRelation::Elsewhere, false));
+        assert!(!may_import_conversation(PersonRelation::Elsewhere, true));
     }
 }

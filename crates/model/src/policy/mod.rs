@@ -16,7 +16,7 @@ mod sources;
 pub use applications::{ApplicationAction, application};
 pub use flows::{FlowAction, FlowCaller, MembershipState, block, flow, join_by_link};
 pub use imports::{
-    AddressAccount, AddressDomain, PersonStanding, may_import_conversation, person_standing,
+    AddressAccount, AddressDomain, PersonRelation, may_import_conversation, person_relation,
     proves_address,
 };
 pub use invitations::{Invited, accept_invitation, invited};

@@ -24,12 +24,12 @@ impl<C: Access> Imports<'_, C> {
         user: UserId,
     ) -> Result<bool> {
         let (kind, _) = ImportedKind::MadeAccount.columns();
-        let noted = imported_records::table
+        let record = imported_records::table
             .filter(imported_records::organization_id.eq(organization.0))
             .filter(imported_records::kind.eq(kind))
             .filter(imported_records::foreign_id.eq(email_key))
             .filter(imported_records::local_id.eq(user.0));
-        Ok(diesel::select(diesel::dsl::exists(noted)).get_result(c)?)
+        Ok(diesel::select(diesel::dsl::exists(record)).get_result(c)?)
     }
 }
 
@@ -57,7 +57,7 @@ impl<C: Access> Imports<'_, C> {
             .find_user(organization, user)?
             .is_some();
         organizations.retain(|of| *of != organization);
-        let found = AddressAccount {
+        let state = AddressAccount {
             is_member,
             is_elsewhere: !organizations.is_empty(),
             is_proved: account.user.email_proved,
@@ -66,7 +66,7 @@ impl<C: Access> Imports<'_, C> {
             is_imported: self.has_made_account(organization, email_key, user)?,
             is_kept_out: is_removed || is_suspended,
         };
-        Ok(Some((account, found)))
+        Ok(Some((account, state)))
     }
 
     /// The organizations that have a part in an account.

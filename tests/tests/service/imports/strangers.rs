@@ -206,8 +206,8 @@ async fn people_of_another_organization_stay_there_and_say_nothing() {
             assert_eq!(
                 lines[0]["people"],
                 json!([
-                    {"standing": "elsewhere", "count": 2, "first": elsewhere},
-                    {"standing": "member", "count": 1, "first": [acme.ada.email]},
+                    {"relation": "elsewhere", "count": 2, "first": elsewhere},
+                    {"relation": "member", "count": 1, "first": [acme.ada.email]},
                 ])
             );
             let report = lines.last().unwrap();

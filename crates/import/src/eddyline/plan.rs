@@ -1,0 +1,23 @@
+//! A room of an archive before it is imported.
+
+use eddyline_archive::{FlowRecord, MemberRecord};
+use eddyline_model::MessageId;
+
+use crate::authority::Pair;
+
+/// What is known of a room before its messages.
+pub(super) struct RoomPlan {
+    pub(super) folder: String,
+    /// What notes of the import call it.
+    pub(super) foreign_id: String,
+    pub(super) last: MessageId,
+    pub(super) members: Vec<MemberRecord>,
+    pub(super) flow: Option<FlowRecord>,
+    /// The users of a conversation.
+    pub(super) pair: Option<Pair>,
+}
+
+/// The entry with the messages of a room.
+pub(super) fn messages_of(folder: &str) -> String {
+    format!("{folder}/messages.jsonl")
+}
