@@ -1,9 +1,10 @@
 //! A server with two organizations that have nothing to do with each other, but for one person.
 
 use eddyline_model::applications::Application;
-use eddyline_model::messages::{Author, Draft, Mentions, MessageKind, MessageQuery, Placement};
+use eddyline_model::messages::{Author, Draft, MessageKind, MessageQuery, Placement};
 use eddyline_model::names::{email_key, nick_key};
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::tags::Tags;
 use eddyline_model::{ApplicationId, FlowId, OrganizationId, RoomId, Timestamp, UserId, search};
 use eddyline_storage::{AppendOutcome, NewFlowRow, NewUser, Result, Store, Tx};
 
@@ -154,9 +155,8 @@ async fn post(store: &Store, room: RoomId, user: UserId, to: Option<UserId>) -> 
         event: MessageKind::Message,
         author: Author::user(user),
         content: text.to_owned(),
-        tags: Vec::new(),
+        tags: Tags::default(),
         explicit_tags: Vec::new(),
-        mentions: Mentions::default(),
         search_tokens: search::tokens(text),
         uuid: None,
         fingerprint: 0,

@@ -37,7 +37,7 @@ fn post(queue: &WriteQueue, text: &str, rows: usize, budget: TaskBudget) -> Resu
         text.into(),
         Timestamp(0),
     );
-    draft.tags = vec!["tag".into(); rows - 4];
+    draft.tags = vec!["tag".into(); rows - 4].into();
     queue.push(Job::Post(Box::new(draft), oneshot::channel().0), budget)
 }
 

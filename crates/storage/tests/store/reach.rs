@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use eddyline_model::identities::Identity;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::policy::AddressDomain;
 use eddyline_model::{Timestamp, UserId};
 use eddyline_storage::Error;
 
@@ -60,24 +61,16 @@ async fn a_domain_belongs_to_one_organization(home: Arc<Home>) {
     };
     assert!(!remove(other).await, "it is not the other organization's");
     assert!(remove(acme).await && !remove(acme).await);
-    assert_eq!(
+    let domain_of = async |address: &'static str| {
         world
             .store
-            .write(|tx| tx.organizations().lock_domain("a.example"))
+            .write(move |tx| tx.organizations().lock_address_domain(acme, address))
             .await
             .expect("answered")
-            .0,
-        None
-    );
-    assert_eq!(
-        world
-            .store
-            .write(|tx| tx.organizations().lock_domain("b.example"))
-            .await
-            .expect("answered")
-            .0,
-        Some(acme)
-    );
+            .0
+    };
+    assert_eq!(domain_of("ann@a.example").await, AddressDomain::Unclaimed);
+    assert_eq!(domain_of("ann@b.example").await, AddressDomain::Own);
 }
 
 async fn a_domain_counts_for_stated_addresses_that_wait_to_be_proved(home: Arc<Home>) {

@@ -74,7 +74,11 @@ impl PageMessage {
             author: None,
             title: None,
             body: None,
-            tags: if has_tags { message.tags.to_vec() } else { Vec::new() },
+            tags: if has_tags {
+                message.tags.to_vec()
+            } else {
+                Vec::new()
+            },
             reactions: view.reactions,
             uuid: message.uuid,
             user: message.author.user.map_or(0, |user| user.0),
