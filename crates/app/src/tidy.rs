@@ -125,7 +125,7 @@ impl Core {
             let ids = ids.to_vec();
             self.store()
                 .write(NoCaller::Process, move |tx| {
-                    tx.messages().compact_marks(room, &ids)
+                    tx.messages().set_compact_marks(room, &ids)
                 })
                 .await?;
         }

@@ -288,7 +288,7 @@ impl Messages<'_, Tx<'_>> {
 
 impl<C: Access> Messages<'_, C> {
     /// Messages of one room with their cohorts, in the order of the rows.
-    pub(crate) fn to_messages(&mut self, rows: Vec<MessageRow>) -> Result<Vec<Message>> {
+    pub(crate) fn load_messages(&mut self, rows: Vec<MessageRow>) -> Result<Vec<Message>> {
         let tags: Vec<TagsRow> = rows.iter().map(|row| TagsRow::of(&row.tags)).collect();
         let ids: BTreeSet<i64> = tags
             .iter()
@@ -419,7 +419,7 @@ impl Messages<'_, Tx<'_>> {
     /// # Errors
     ///
     /// When the database fails.
-    pub fn compact_marks(&mut self, room: RoomId, ids: &[MessageId]) -> Result<()> {
+    pub fn set_compact_marks(&mut self, room: RoomId, ids: &[MessageId]) -> Result<()> {
         Rooms(self.0).lock(room)?;
         for id in ids {
             let Some(before) = self.find(room, *id)? else {

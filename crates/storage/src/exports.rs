@@ -177,7 +177,7 @@ impl<C: Access> Messages<'_, C> {
         limit: i64,
     ) -> Result<Vec<Message>> {
         let rows = self.rows_above(room, after, author, limit)?;
-        self.to_messages(rows)
+        self.load_messages(rows)
     }
 }
 

@@ -85,7 +85,7 @@ impl<C: Access> Messages<'_, C> {
         let query = &*self.within_times(room, query)?;
         if !find::is_indexed(query) {
             let rows = self.list_plain(room, query)?;
-            let mut found = self.to_messages(rows)?;
+            let mut found = self.load_messages(rows)?;
             if query.sort == Sort::Descending {
                 found.reverse();
             }

@@ -226,7 +226,7 @@ impl<C: Access> Messages<'_, C> {
     /// When the database fails.
     pub fn list_by_id(&mut self, room: RoomId, ids: &[i64]) -> Result<Vec<Message>> {
         let rows = self.list_rows(room, ids)?;
-        self.to_messages(rows)
+        self.load_messages(rows)
     }
 
     /// The message with this number, also where it is a notice.
@@ -268,7 +268,7 @@ impl<C: Access> Messages<'_, C> {
                 left.insert(row.id, text.parse::<ThreadSnapshot>()?);
             }
         }
-        let found = self.to_messages(rows)?;
+        let found = self.load_messages(rows)?;
         let mut views = self.views_with(room, found, Some(&left), None)?;
         self.fill_notices(room, &mut views)?;
         Ok(views)

@@ -4,7 +4,7 @@
 //! cannot be taken back. So users and organizations leave room for others
 //! ([`leaves_room`]), whatever hosts they name. A host has no share of its own while it answers: most
 //! browsers of all organizations have one of a few push services. One that does not answer is asked by
-//! one message at a time, and the others for it are put off.
+//! one message of each organization at a time, up to half of all; the others for it are put off.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,8 +18,11 @@ use url::Url;
 
 /// How many push messages are under way at the same time.
 pub(super) const SENDERS: u64 = 64;
-/// After how many messages in a row that a host did not answer it is asked by one at a time.
+/// After how many messages in a row that a host did not answer it is asked by one of each organization
+/// at a time.
 const SLOW_AFTER: u32 = 3;
+/// The most messages under way to a host that does not answer.
+const MAX_TO_SLOW_HOST: u64 = SENDERS / 2;
 /// The most hosts that are known not to answer.
 const MAX_HOSTS: usize = 1024;
 
@@ -50,9 +53,21 @@ struct State {
     all: u64,
     by_organization: BTreeMap<Option<OrganizationId>, u64>,
     by_user: BTreeMap<UserId, u64>,
-    by_host: BTreeMap<String, u64>,
+    by_host: BTreeMap<(String, Option<OrganizationId>), u64>,
     /// How many messages in a row a host did not answer.
     unanswered: BTreeMap<String, u32>,
+}
+
+impl State {
+    /// How many messages are under way to a host.
+    fn to_host(&self, host: &str) -> u64 {
+        let from = (host.to_owned(), None);
+        let of_host = self.by_host.range(from..);
+        of_host
+            .take_while(|((other, _), _)| other == host)
+            .map(|(_, number)| number)
+            .sum()
+    }
 }
 
 /// A push message under way, until it is dropped.
@@ -73,10 +88,13 @@ impl Senders {
             .unanswered
             .get(&host)
             .is_some_and(|number| *number >= SLOW_AFTER);
-        if is_slow && state.by_host.contains_key(&host) {
+        let organization = &due.organization;
+        let to_host = (host.clone(), *organization);
+        if is_slow
+            && (state.by_host.contains_key(&to_host) || state.to_host(&host) >= MAX_TO_SLOW_HOST)
+        {
             return Admission::Postpone;
         }
-        let organization = &due.organization;
         let in_use = InUse {
             all: state.all,
             group: *state.by_organization.get(organization).unwrap_or(&0),
@@ -88,7 +106,7 @@ impl Senders {
         state.all += 1;
         *state.by_organization.entry(*organization).or_default() += 1;
         *state.by_user.entry(due.user).or_default() += 1;
-        *state.by_host.entry(host.clone()).or_default() += 1;
+        *state.by_host.entry(to_host).or_default() += 1;
         Admission::Send(Sender {
             organization: *organization,
             user: due.user,
@@ -127,7 +145,8 @@ impl Drop for Sender {
         state.all -= 1;
         release(&mut state.by_organization, self.organization);
         release(&mut state.by_user, self.user);
-        release(&mut state.by_host, std::mem::take(&mut self.host));
+        let to_host = (std::mem::take(&mut self.host), self.organization);
+        release(&mut state.by_host, to_host);
         drop(state);
         self.shared.released.notify_one();
     }
@@ -198,7 +217,7 @@ mod tests {
             assert!(!fill(&senders, user, other).is_empty(), "{other}");
         }
         drop(alone);
-        assert_eq!(fill(&senders, 40, 5).len(), 10, "half of what is left");
+        assert_eq!(fill(&senders, 40, 5).len(), 16, "a quarter again");
     }
 
     #[test]
@@ -210,9 +229,9 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_does_not_answer_is_asked_by_one_at_a_time_until_it_does() {
+    fn a_host_that_does_not_answer_is_asked_by_one_of_an_organization_at_a_time_until_it_does() {
         let senders = Senders::default();
-        let slow = |user| due(user, user, "slow.example");
+        let slow = |user| due(user, 1, "slow.example");
         for user in 1..=3 {
             let (one, other) = (
                 send(&senders, &slow(user)).expect("it is sent"),
@@ -225,8 +244,13 @@ mod tests {
         }
         let probe = send(&senders, &slow(1)).expect("one is sent");
         assert!(matches!(senders.admit(&slow(2)), Admission::Postpone));
-        let elsewhere = send(&senders, &due(2, 2, "push.example"));
+        let elsewhere = send(&senders, &due(2, 1, "push.example"));
         assert!(elsewhere.is_some(), "other hosts are asked");
+        let others: Vec<_> = (2..50)
+            .map_while(|number| send(&senders, &due(number, number, "slow.example")))
+            .collect();
+        assert_eq!(others.len(), 31, "half of all, with the first");
+        drop(others);
         probe.note_answer(true);
         assert!(send(&senders, &slow(2)).is_some());
     }

@@ -149,7 +149,7 @@ impl Registry {
 
     fn displace(&mut self, organization: QuotaKey, caller: QuotaKey) {
         let newest = self.organizations.change(organization, |callers| {
-            callers.change(caller, |permits| permits.pop_last())
+            callers.change(caller, BTreeMap::pop_last)
         });
         if let Some((_, signal)) = newest {
             signal.is_displaced.store(true, Relaxed);

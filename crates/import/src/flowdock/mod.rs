@@ -406,11 +406,7 @@ impl MessageReading<'_> {
                 false => file.file_name,
             },
             content_type: file.content_type.unwrap_or_default(),
-            entry: entry
-                .into_iter()
-                .flatten()
-                .next()
-                .map(|entry| entry.to_string()),
+            entry: entry.into_iter().flatten().next().map(ToString::to_string),
             url: (!path.is_empty()).then(|| path.to_owned()),
         }
     }
@@ -514,7 +510,7 @@ mod tests {
             serde_json::from_value(record).unwrap()
         };
         let mut threads = ThreadStarts {
-            bytes: MAX_THREADS - 200,
+            bytes: MAX_THREADS - 100,
             ..ThreadStarts::default()
         };
         threads.note(message("one")).unwrap();

@@ -416,7 +416,7 @@ impl<'a, R: Roster> Builder<'a, R> {
         };
         cohorts.retain(marks);
         let listed = std::mem::take(&mut self.tags);
-        let marks = (!cohorts.is_empty()).then(|| CohortMarks {
+        let marks = (!cohorts.is_empty()).then_some(CohortMarks {
             place: listed.len(),
             cohorts,
             without,

@@ -84,7 +84,7 @@ async fn a_mention_is_one_row_whomever_it_addresses(home: Arc<Home>) {
         3_000,
         "everyone but the author, and the mention"
     );
-    assert_eq!(drafts[0].rows(), 4);
+    assert_eq!(drafts[0].rows(), 6);
     for part in drafts.chunks(10) {
         let part = part.to_vec();
         let append = world.store.write(move |tx| tx.messages().append(&part));
@@ -277,7 +277,7 @@ async fn marks_that_were_spelled_out_are_shown_and_found_as_before(home: Arc<Hom
     assert_eq!(found, [MessageId(1), MessageId(2)]);
     let compact = world
         .store
-        .write(move |tx| tx.messages().compact_marks(main, &found));
+        .write(move |tx| tx.messages().set_compact_marks(main, &found));
     compact.await.expect("rewritten");
     assert_eq!(state().await, before);
     let rest = world.read(move |reader| {

@@ -10,7 +10,6 @@ on_both_databases![
     a_connection_that_breaks_leaves_no_half_file,
     a_server_that_dies_leaves_no_half_file,
     what_comes_with_a_refused_message_goes,
-    nobody_sends_all_files_that_are_sent_at_once,
     messages_that_come_in_pieces_are_no_files,
 ];
 
@@ -69,31 +68,6 @@ async fn what_comes_with_a_refused_message_goes(server: Server) {
         .refused(&acme.ben.client, path, 400)
         .await;
     until_kept(&server, 0).await;
-}
-
-/// How many forms with files one caller sends at once while nobody else does.
-const FORMS: usize = 384;
-
-async fn nobody_sends_all_files_that_are_sent_at_once(server: Server) {
-    let (acme, path) = (server.acme(), "/flows/acme/main/messages");
-    let mut sockets = Vec::new();
-    for _ in 0..FORMS {
-        sockets.push(begin(&server, &acme.ben.token).await);
-    }
-    let file = || Form::of("file").file("content", "a", "", b"a");
-    let answer = file().send(&acme.ben.client, path).await;
-    assert_eq!(
-        (answer.status.as_u16(), answer.header("retry-after")),
-        (429, Some("2"))
-    );
-    Form::of("message")
-        .text("content", "a form without a file")
-        .posted(&acme.ben.client, path)
-        .await;
-    file().posted(&acme.ada.client, path).await;
-    sockets.pop();
-    until_kept(&server, FORMS).await;
-    file().posted(&acme.ben.client, path).await;
 }
 
 async fn messages_that_come_in_pieces_are_no_files(server: Server) {
