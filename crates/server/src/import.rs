@@ -117,7 +117,7 @@ impl Display for PlanLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "People of the archive:")?;
         for people in &self.plan.people {
-            let mut first: Vec<String> = people.first.iter().map(escaped).collect();
+            let mut first: Vec<String> = people.first.iter().map(|name| escaped(name)).collect();
             if people.count > first.len() as u64 {
                 first.push("…".to_owned());
             }
@@ -128,7 +128,7 @@ impl Display for PlanLine {
     }
 }
 
-fn escaped(text: &String) -> String {
+fn escaped(text: &str) -> String {
     text.escape_debug().to_string()
 }
 

@@ -308,6 +308,9 @@ async fn long_texts_of_forms_count_for_their_sender(server: Server) {
     count_for_their_sender(server, "multipart/form-data; boundary=edge", begun).await;
 }
 
+/// How many bodies of a mebibyte a caller sends who is alone: all but the reserve.
+const LONE_CALLERS_BODIES: usize = 192;
+
 /// Begins to send bodies of this type of a mebibyte each.
 async fn count_for_their_sender(server: Server, content_type: &str, begun: &str) {
     let Acme { ada, ben } = server.acme();
@@ -321,7 +324,7 @@ async fn count_for_their_sender(server: Server, content_type: &str, begun: &str)
     // None of them ends.
     let large = request(&ben, content_type, 1024 * 1024, begun);
     let mut answers = JoinSet::new();
-    for _ in 0..=32 {
+    for _ in 0..=LONE_CALLERS_BODIES {
         let mut socket = connect(&server).await;
         let large = large.clone();
         answers.spawn(async move {

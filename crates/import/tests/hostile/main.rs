@@ -15,8 +15,8 @@ mod foreign;
 mod tables;
 mod tenants;
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use eddyline_import::{ArchiveFormat, Error, ImportTarget, import};
 use eddyline_storage::Store;
@@ -50,11 +50,8 @@ async fn try_archives(database: impl Fn() -> Option<Place>, name: &str) {
     let asked =
         number_of("EDDYLINE_HOSTILE_ARCHIVES").and_then(|count| usize::try_from(count).ok());
     let count = asked.unwrap_or(ORDINARY);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let seed = number_of("EDDYLINE_HOSTILE_SEED").unwrap_or_else(|| match (asked, now) {
-        (Some(_), Ok(now)) => u64::from(now.subsec_nanos()),
-        _ => 1,
-    });
+    let seed = number_of("EDDYLINE_HOSTILE_SEED")
+        .unwrap_or_else(|| asked.map_or(1, |_| RandomState::new().build_hasher().finish() >> 1));
     say(&format!(
         "{name}: {count} archives, EDDYLINE_HOSTILE_SEED={seed}"
     ));
