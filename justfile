@@ -64,3 +64,7 @@ bench *arguments:
 # Look for known vulnerabilities in the dependencies; needs the advisory database of RustSec
 advisories:
     cargo deny check advisories
+
+# Imports so many random archives of strangers beside another tenant, on each database: docs/fuzzing.md
+hostile-archives count:
+    EDDYLINE_HOSTILE_ARCHIVES={{ count }} cargo test --release -p eddyline-import --test hostile -- --nocapture
