@@ -74,6 +74,7 @@ fn budget(caller: u128, organization: u128) -> TaskBudget {
 
 /// Posts of several budgets, all of which wait before the first is served: who they were of, in the
 /// order in which they were committed.
+#[expect(clippy::async_yields_async, reason = "a post waits while others begin")]
 async fn order_of(world: &World, posts: Vec<(TaskBudget, char, Draft)>) -> String {
     let (release, job) = hold(world).await;
     let mut waiting = Vec::new();
@@ -147,6 +148,7 @@ async fn posts_of_a_caller_keep_their_order(home: Arc<Home>) {
     assert_eq!(order, names.iter().collect::<String>());
 }
 
+#[expect(clippy::async_yields_async, reason = "a post waits while others begin")]
 async fn more_writes_than_the_queue_holds_are_refused(home: Arc<Home>) {
     // Twelve rows: three short posts, two of one organization.
     let world = World::in_store(home.open_with(12)).await;

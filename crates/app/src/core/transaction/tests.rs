@@ -13,6 +13,7 @@ use crate::quota::{QuotaKey, QuotaSubject};
 use crate::{Actor, Error, ErrorKind, as_client};
 
 /// Keeps the writer busy until the sender is dropped.
+#[expect(clippy::disallowed_methods, reason = "the task of a test ends with it")]
 async fn hold(world: &World) -> (mpsc::Sender<()>, JoinHandle<()>) {
     let (release, held) = mpsc::channel::<()>();
     let (begun, is_held) = oneshot::channel();
