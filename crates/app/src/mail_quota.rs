@@ -195,9 +195,9 @@ impl MailQuotas {
 #[derive(Clone, Copy, Debug)]
 struct EarlierMail {
     at: Timestamp,
-    /// Whether the same organization caused it.
+    /// True if the same organization caused it.
     of_organization: bool,
-    /// Whether the same user of it did.
+    /// True if the same user of that organization caused it.
     of_sender: bool,
 }
 

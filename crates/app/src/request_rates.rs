@@ -1,6 +1,6 @@
 //! How many requests a caller makes in a minute: by one credential, and by all of its kind.
 //!
-//! Each credential has a rate of its own, so that an application or a source uses up nobody else's.
+//! Each credential has a rate of its own, so that an application or a source does not use up that of another.
 //! All credentials of a kind together have five times as much: those of a user in person, those of
 //! the user's applications, and the tokens of a flow. What is refused for a lack of rights counts for
 //! the credential alone.

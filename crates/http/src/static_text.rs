@@ -1,4 +1,4 @@
-//! Texts that are the same for everybody: compressed once, and not for each request of strangers.
+//! Texts that are the same for every caller: compressed once, not for each request.
 
 use std::io::{self, Write as _};
 use std::sync::OnceLock;

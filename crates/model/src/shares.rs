@@ -11,7 +11,7 @@ pub struct InUse {
     pub caller: u64,
 }
 
-/// Why somebody gets no more of a resource.
+/// The reason for which a caller gets no more of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
     /// Nothing is left.
@@ -20,10 +20,10 @@ pub enum NoRoom {
     Share,
 }
 
-/// Whether a caller may use so much more of a resource of which there is `bound` in all. A group may
+/// Admits a caller to `amount` more of a resource of which there is `bound` in all. A group may
 /// use as much as it leaves to all other groups, and a caller as much as it leaves to the other
 /// callers of half of the resource. So a caller who is alone has a quarter, a group almost a half,
-/// and the next one can begin at once. What nobody uses is given to the first who asks for it,
+/// and the next one can begin at once. A resource that is not in use is given to the first who asks for it,
 /// whatever its size.
 ///
 /// # Errors

@@ -18,7 +18,7 @@ pub struct AddressAccount {
     pub is_proved: bool,
     /// Whether it may be used.
     pub is_active: bool,
-    /// Whether somebody has chosen a password for it.
+    /// True if its owner has chosen a password.
     pub has_password: bool,
     /// Whether an import into the organization made it for this address.
     pub is_imported: bool,
@@ -31,7 +31,7 @@ pub struct AddressAccount {
 pub enum AddressDomain {
     /// The organization's, or that of one above it: its word proves the address.
     Own,
-    /// Nobody's.
+    /// No organization's.
     Unclaimed,
     /// Another organization's.
     Another,
@@ -43,7 +43,7 @@ pub enum AddressDomain {
 pub enum PersonRelation {
     /// A member.
     Member,
-    /// Has an account that an import into the organization made and that nobody has used since.
+    /// Has an account that an import into the organization made and that has not been used since.
     Imported,
     /// Has no account, and gets one.
     New,
