@@ -33,6 +33,7 @@ mod requests;
 mod response;
 mod rounds;
 mod server;
+mod session;
 mod stage;
 mod words;
 

@@ -24,17 +24,19 @@ pub(crate) enum Credential<'a> {
     ApiToken(&'a str),
     /// An access token of an application, or the token of an identity provider.
     AccessToken(&'a str),
+    /// An e-mail address and a password.
+    Password(&'a str, &'a str),
 }
 
 impl Credential<'_> {
     fn header(self) -> String {
+        let basic = |user: &str, password: &str| {
+            let credentials = BASE64_STANDARD.encode(format!("{user}:{password}"));
+            format!("Authorization: Basic {credentials}\r\n")
+        };
         match self {
-            Self::ApiToken(token) => {
-                format!(
-                    "Authorization: Basic {}\r\n",
-                    BASE64_STANDARD.encode(format!("{token}:"))
-                )
-            }
+            Self::ApiToken(token) => basic(token, ""),
+            Self::Password(email, password) => basic(email, password),
             Self::AccessToken(token) => format!("Authorization: Bearer {token}\r\n"),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io::{Seek as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,8 +67,31 @@ impl Binary {
         Ok(serde_json::from_slice(&output.stdout)?)
     }
 
+    /// Runs commands of `eddyline admin` on a data directory, one in a line.
+    pub(crate) fn admin_batch(&self, data: &Path, commands: &str) -> Result<()> {
+        let mut lines = tempfile::tempfile()?;
+        lines.write_all(commands.as_bytes())?;
+        lines.rewind()?;
+        let output = self
+            .command()
+            .args(["admin", "batch"])
+            .args(self.at(data))
+            .stdin(lines)
+            .output()?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("eddyline admin batch: {said}").into());
+        }
+        Ok(())
+    }
+
     /// Starts the server on a data directory.
     pub(crate) fn serve(&self, data: &Path) -> Result<Server> {
+        self.serve_with(data, &[])
+    }
+
+    /// Starts the server on a data directory, with further options.
+    pub(crate) fn serve_with(&self, data: &Path, options: &[&str]) -> Result<Server> {
         let log = File::options()
             .create(true)
             .append(true)
@@ -83,6 +107,7 @@ impl Binary {
                 "--log",
                 "warn",
             ])
+            .args(options)
             .args(self.at(data))
             .stderr(log);
         let (running, line, start_up) = Running::start_listening(&mut command)?;

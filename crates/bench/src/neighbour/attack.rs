@@ -14,12 +14,13 @@ use tokio::sync::oneshot;
 use tokio::time::{interval, sleep, timeout};
 
 use super::picture::png;
-use super::preparation::{Target, long_text};
+use super::preparation::{GROUP, Target, long_text};
 use super::priority;
-use super::tenants::ATTACKERS_FLOW;
+use super::push_service::{Answers, PushService};
+use super::tenants::{ATTACKERS_FLOW, CROWD, LISTENER};
 use crate::Result;
 use crate::connection::Connection;
-use crate::requests::{Credential, JSON, Request};
+use crate::requests::{Credential, JSON, Request, chat};
 
 /// Where the attacks come from.
 const SOURCE: Ipv4Addr = Ipv4Addr::new(127, 0, 1, 1);
@@ -67,10 +68,20 @@ pub(crate) enum Attack {
     ManyValues,
     /// A user's picture, asked for without credentials and not read.
     UnreadPictures,
+    /// Messages that address a flow of a thousand people.
+    MentionsOfEverybody,
+    /// Messages that address a group of a thousand people.
+    MentionsOfAGroup,
+    /// Messages for browsers whose push service answers late.
+    SlowPushService,
+    /// Downloads of a long audit log, hung up on.
+    AuditDownloads,
+    /// Wrong passwords for one account after the other.
+    WrongPasswords,
 }
 
 impl Attack {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::IdleConnections,
         Self::UnfinishedBodies,
         Self::Searches,
@@ -87,6 +98,11 @@ impl Attack {
         Self::NestedNames,
         Self::ManyValues,
         Self::UnreadPictures,
+        Self::MentionsOfEverybody,
+        Self::MentionsOfAGroup,
+        Self::SlowPushService,
+        Self::AuditDownloads,
+        Self::WrongPasswords,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -107,6 +123,11 @@ impl Attack {
             Self::NestedNames => "nested names",
             Self::ManyValues => "many values",
             Self::UnreadPictures => "unread pictures",
+            Self::MentionsOfEverybody => "mentions of everybody",
+            Self::MentionsOfAGroup => "mentions of a group",
+            Self::SlowPushService => "slow push service",
+            Self::AuditDownloads => "audit downloads",
+            Self::WrongPasswords => "wrong passwords",
         }
     }
 
@@ -175,6 +196,31 @@ impl Attack {
             Self::UnreadPictures => {
                 let request = format!("GET {}512 HTTP/1.1\r\nHost: bench\r\n\r\n", target.avatar);
                 hold(target.api, &vec![request.into_bytes(); 600]).await
+            }
+            Self::MentionsOfEverybody => mention("everyone", target).await,
+            Self::MentionsOfAGroup => mention(GROUP, target).await,
+            Self::SlowPushService => push_slowly(target).await,
+            Self::AuditDownloads => {
+                let form =
+                    target.sessions[0].form("/app/acme/settings/audit/download", "format=csv");
+                hang_up(target.api, &form, 150).await
+            }
+            Self::WrongPasswords => {
+                ask_on(target, 16, |number| {
+                    let email = match number % 4 {
+                        0 => LISTENER.to_owned(),
+                        _ => format!("member{}@acme.example", number % CROWD),
+                    };
+                    Request {
+                        method: "GET",
+                        path: "/user",
+                        token: Some(Credential::Password(&email, "wrong")),
+                        accept: JSON,
+                        body: None,
+                    }
+                    .bytes()
+                })
+                .await
             }
         }
     }
@@ -295,16 +341,55 @@ async fn searches(target: &Target) -> Result<()> {
     let text: String = long_text().chars().take(SEARCHED_CHARACTERS).collect();
     let words: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let path = format!("/flows/{ATTACKERS_FLOW}/messages?limit=1&skip=3999&search={words}");
-    let request = target.request("GET", &path, None);
+    hang_up(target.api, &target.request("GET", &path, None), 40).await
+}
+
+/// Sends a request again and again, `times` at once, and hangs up.
+async fn hang_up(api: SocketAddr, request: &[u8], times: usize) -> Result<()> {
     loop {
-        for _ in 0..40 {
-            if let Ok(mut socket) = connect(target.api).await {
-                // A server that has hung up first has won.
-                let _ = socket.write_all(&request).await;
+        for _ in 0..times {
+            if let Ok(mut socket) = connect(api).await {
+                // A server that takes no more of it holds no more of it.
+                let _ = timeout(CONNECT_TIME, socket.write_all(request)).await;
             }
         }
         sleep(REOPEN_INTERVAL).await;
     }
+}
+
+/// Posts messages that mention a name, from as many connections as a server commonly takes of one
+/// user.
+async fn mention(name: &str, target: &Target) -> Result<()> {
+    let path = format!("/flows/{ATTACKERS_FLOW}/messages");
+    let request = target.request("POST", &path, Some(&chat(&format!("@{name}"))));
+    ask_on(target, 250, |_| request.clone()).await
+}
+
+/// Subscribes browsers whose push service answers late, and has messages pushed to each of them
+/// from many flows.
+async fn push_slowly(target: &Target) -> Result<()> {
+    let service = PushService::start(Answers::Late).await?;
+    for session in &target.sessions {
+        service.subscribe(target.api, session).await?;
+    }
+    let level = json!({"level": "all"}).to_string();
+    let mut connection = Connection::open(target.api).await?;
+    connection
+        .exchange(&target.request("PUT", "/user/notifications", Some(&level)))
+        .await?;
+    let message = chat("x");
+    ask_on(target, 4, |number| {
+        let token = &target.flow_tokens[number % target.flow_tokens.len()];
+        Request {
+            method: "POST",
+            path: &format!("/messages?flow_token={token}"),
+            token: None,
+            accept: JSON,
+            body: Some((JSON, &message)),
+        }
+        .bytes()
+    })
+    .await
 }
 
 async fn imports(target: &Target) -> Result<()> {
@@ -342,14 +427,7 @@ async fn pictures(target: &Target) -> Result<()> {
         &picture,
     ]
     .concat();
-    loop {
-        for _ in 0..150 {
-            if let Ok(mut socket) = connect(target.api).await {
-                let _ = timeout(CONNECT_TIME, socket.write_all(&request)).await;
-            }
-        }
-        sleep(REOPEN_INTERVAL).await;
-    }
+    hang_up(target.api, &request, 150).await
 }
 
 fn slow_forms(target: &Target) -> Vec<Vec<u8>> {

@@ -6,6 +6,7 @@ mod attack;
 mod picture;
 mod preparation;
 mod priority;
+mod push_service;
 mod tenants;
 mod work;
 
@@ -62,7 +63,12 @@ async fn on(
     results: &mut Results,
 ) -> Result<()> {
     let tenants = Tenants::create(&stage.binary.on_database(database), data)?;
-    let server = stage.binary.on_database(database).serve(data)?;
+    // The push services are on this machine.
+    let options = ["--allow-private-targets"];
+    let server = stage
+        .binary
+        .on_database(database)
+        .serve_with(data, &options)?;
     let target = preparation::prepare(&tenants, &server).await?;
     let work = Work::start(&tenants, &server).await?;
     // The server has been started with the normal one.

@@ -1,15 +1,16 @@
-//! What the attacks need beforehand: long searchable messages, a thread with a large state, large
-//! log entries.
+//! Data that the attacks need: long searchable messages, a thread with a large state, large log
+//! entries, a group of a thousand people, a long audit log, sessions of browsers.
 
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::tenants::{ATTACKERS_FLOW, Tenants};
+use super::tenants::{ATTACKER, ATTACKERS_FLOW, PASSWORD, Tenants};
 use crate::connection::Connection;
 use crate::requests::{Credential, JSON, Request};
 use crate::server::Server;
+use crate::session::Session;
 use crate::{BenchError, Result};
 
 /// Messages of the attacker that consist of every searched character.
@@ -32,7 +33,18 @@ pub(crate) struct Target {
     pub(crate) user: i64,
     /// Path of the attacker's picture.
     pub(crate) avatar: String,
+    /// Browsers in which the attacker is signed in.
+    pub(crate) sessions: Vec<Session>,
 }
+
+/// The group with all members of the attacker's organization that a group may have.
+pub(crate) const GROUP: &str = "crew";
+/// Members of [`GROUP`].
+const GROUP_SIZE: usize = 1000;
+/// Records in the audit log of the attacker's organization: more than one file takes.
+const AUDIT_RECORDS: usize = 10_500;
+/// Browsers of the attacker.
+const SESSIONS: usize = 20;
 
 /// The text of [`LONG_MESSAGES`], and what is searched for: each of its characters is a word of its
 /// own.
@@ -70,6 +82,12 @@ pub(crate) async fn prepare(tenants: &Tenants, server: &Server) -> Result<Target
     let thread = &messages[0]["thread_id"];
     let reply = message(&json!({"event": "message", "content": "hi", "thread_id": thread}));
     repeat(server.api, &vec![reply; REPLIES]).await?;
+    make_group(tenants, server).await?;
+    fill_audit_log(tenants, server).await?;
+    let mut sessions = Vec::new();
+    for _ in 0..SESSIONS {
+        sessions.push(Session::sign_in(server.api, ATTACKER, PASSWORD).await?);
+    }
     let own = get(server.api, "/user", &tenants.attacker).await?;
     let (user, avatar) = (own["id"].as_i64(), own["avatar"].as_str());
     let path = avatar.and_then(|url| url.find("/avatars/").map(|at| url[at..].to_owned()));
@@ -80,7 +98,38 @@ pub(crate) async fn prepare(tenants: &Tenants, server: &Server) -> Result<Target
         flow_tokens: tenants.flow_tokens.clone(),
         user: user.ok_or("the attacker has no number")?,
         avatar: path.ok_or("the attacker has no picture")?,
+        sessions,
     })
+}
+
+async fn make_group(tenants: &Tenants, server: &Server) -> Result<()> {
+    let users = get(server.api, "/organizations/acme/users", &tenants.attacker).await?;
+    let users = users.as_array().into_iter().flatten();
+    let ids: Vec<&Value> = users.map(|user| &user["id"]).take(GROUP_SIZE).collect();
+    let group = post(
+        "/organizations/acme/groups",
+        Some(Credential::ApiToken(&tenants.attacker)),
+        &json!({"name": GROUP, "users": ids}),
+    );
+    repeat(server.api, &[group]).await
+}
+
+/// Changes a flow again and again; each change is a record.
+async fn fill_audit_log(tenants: &Tenants, server: &Server) -> Result<()> {
+    let path = format!("/flows/{ATTACKERS_FLOW}");
+    let token = Some(Credential::ApiToken(&tenants.attacker));
+    let changes = (0..AUDIT_RECORDS).map(|number| {
+        let body = json!({"description": format!("{number} {}", "y".repeat(240))}).to_string();
+        Request {
+            method: "PUT",
+            path: &path,
+            token,
+            accept: JSON,
+            body: Some((JSON, &body)),
+        }
+        .bytes()
+    });
+    repeat(server.api, &changes.collect::<Vec<_>>()).await
 }
 
 fn post(path: &str, token: Option<Credential<'_>>, body: &Value) -> Vec<u8> {

@@ -13,6 +13,14 @@ pub(crate) const WORKING_FLOW: &str = "beta/room";
 pub(crate) const ATTACKERS_FLOW: &str = "acme/main";
 /// Flows of the attacker with a flow token each.
 const TOKEN_FLOWS: usize = 16;
+/// The attacker, an administrator of the organization.
+pub(crate) const ATTACKER: &str = "attacker@acme.example";
+/// The member of the working organization who listens.
+pub(crate) const LISTENER: &str = "listener@beta.example";
+/// The password of both.
+pub(crate) const PASSWORD: &str = "walls between neighbours are thick";
+/// How many members the attacker's organization and flow have besides the attacker.
+pub(crate) const CROWD: usize = 1000;
 
 /// Tokens of everybody concerned.
 pub(crate) struct Tenants {
@@ -30,20 +38,21 @@ impl Tenants {
     /// Creates the organizations in a database that no server uses yet.
     pub(crate) fn create(binary: &Binary, data: &Path) -> Result<Self> {
         let admin = |arguments: &[&str]| binary.admin(data, arguments);
-        let user = |organization: &str, nick: &str| -> Result<String> {
-            let email = format!("{nick}@{organization}.example");
+        let user = |email: &str, options: &[&str]| -> Result<String> {
+            let (nick, domain) = email.split_once('@').unwrap_or_default();
+            let organization = domain.trim_end_matches(".example");
             let who = [
                 "--org",
                 organization,
                 "--email",
-                &email,
+                email,
                 "--name",
                 nick,
                 "--nick",
                 nick,
             ];
             text(
-                &admin(&[&["user", "create"], &who[..]].concat())?,
+                &admin(&[&["user", "create"], &who[..], options].concat())?,
                 "api_token",
             )
         };
@@ -54,11 +63,13 @@ impl Tenants {
         };
         for (organization, flow) in [("acme", "Main"), ("beta", "Room")] {
             let name = ["--name", organization, "--parameterized-name", organization];
-            admin(&[&["org", "create", "--user-limit", "500"], &name[..]].concat())?;
+            admin(&[&["org", "create", "--user-limit", "5000"], &name[..]].concat())?;
             admin(&["flow", "create", "--org", organization, "--name", flow])?;
         }
-        let (worker, listener) = (user("beta", "worker")?, user("beta", "listener")?);
-        let attacker = user("acme", "attacker")?;
+        let with_password = ["--password", PASSWORD];
+        let worker = user("worker@beta.example", &[])?;
+        let listener = user(LISTENER, &with_password)?;
+        let attacker = user(ATTACKER, &[&["--admin"], &with_password[..]].concat())?;
         for (flow, nick) in [
             (WORKING_FLOW, "worker"),
             (WORKING_FLOW, "listener"),
@@ -66,11 +77,21 @@ impl Tenants {
         ] {
             member(flow, nick)?;
         }
+        let crowd = (0..CROWD).map(|number| {
+            let email = format!("member{number}@acme.example");
+            format!(
+                "user create --org acme --email {email} --name M{number} --nick m{number}\n\
+                 flow add-user --flow {ATTACKERS_FLOW} --email {email}\n"
+            )
+        });
+        binary.admin_batch(data, &crowd.collect::<String>())?;
         let mut flow_tokens = vec![flow_token(binary, data, ATTACKERS_FLOW)?];
         for number in 1..TOKEN_FLOWS {
             let name = format!("side{number}");
             admin(&["flow", "create", "--org", "acme", "--name", &name])?;
-            flow_tokens.push(flow_token(binary, data, &format!("acme/{name}"))?);
+            let flow = format!("acme/{name}");
+            member(&flow, "attacker")?;
+            flow_tokens.push(flow_token(binary, data, &flow)?);
         }
         Ok(Self {
             worker,

@@ -1,5 +1,5 @@
-//! The steady work of one organization: it posts, lists on new connections, sends files and
-//! listens.
+//! The steady work of one organization: it posts, lists on new connections, sends files, listens,
+//! and is notified in a browser.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -10,18 +10,21 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::tenants::{Tenants, WORKING_FLOW};
+use super::push_service::{Answers, PushService};
+use super::tenants::{LISTENER, PASSWORD, Tenants, WORKING_FLOW};
 use crate::connection::{Connection, read};
 use crate::fanout::open;
 use crate::histogram::Histogram;
 use crate::report::Faults;
 use crate::requests::{Credential, JSON, Request, chat};
 use crate::server::Server;
+use crate::session::Session;
 use crate::{BenchError, Result};
 
 const POST_INTERVAL: Duration = Duration::from_millis(20);
 const LIST_INTERVAL: Duration = Duration::from_millis(50);
 const FILE_INTERVAL: Duration = Duration::from_millis(200);
+const MENTION_INTERVAL: Duration = Duration::from_millis(250);
 /// An operation that takes longer counts as an error, and as having taken so long.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Precedes the number of a message in its text.
@@ -35,11 +38,12 @@ pub(crate) struct Worked {
     lists: (Histogram, Faults),
     files: (Histogram, Faults),
     deliveries: (Histogram, Faults),
+    notifications: (Histogram, Faults),
 }
 
 impl Worked {
     /// Each kind of operation with its name, its times and what went wrong.
-    pub(crate) fn kinds(&self) -> [(&'static str, &Histogram, Faults); 4] {
+    pub(crate) fn kinds(&self) -> [(&'static str, &Histogram, Faults); 5] {
         [
             ("posts", &self.posts.0, self.posts.1),
             (
@@ -52,6 +56,11 @@ impl Worked {
                 "from post to listener",
                 &self.deliveries.0,
                 self.deliveries.1,
+            ),
+            (
+                "from mention to browser",
+                &self.notifications.0,
+                self.notifications.1,
             ),
         ]
     }
@@ -106,6 +115,16 @@ impl Work {
         tasks.spawn_local(list_steadily(server.api, list, shared.clone()));
         let file = request("POST", &path, Some((FORM, FILE)));
         tasks.spawn_local(send_files_steadily(server.api, file, shared.clone()));
+        let service = PushService::start(Answers::AtOnce).await?;
+        let browser = Session::sign_in(server.api, LISTENER, PASSWORD).await?;
+        service.subscribe(server.api, &browser).await?;
+        let mention = request("POST", &path, Some((JSON, &chat("@listener look"))));
+        tasks.spawn_local(mention_steadily(
+            server.api,
+            mention,
+            service,
+            shared.clone(),
+        ));
         Ok(Self {
             shared,
             _tasks: tasks,
@@ -237,6 +256,28 @@ async fn send_files_steadily(api: SocketAddr, request: Vec<u8>, shared: Rc<Share
         let began = Instant::now();
         let status = within_deadline(connection.exchange(&request)).await;
         shared.record(|worked| &mut worked.files, began, &status);
+    }
+}
+
+async fn mention_steadily(
+    api: SocketAddr,
+    request: Vec<u8>,
+    mut service: PushService,
+    shared: Rc<Shared>,
+) {
+    let (mut connection, mut interval) = (Reopened::new(api), every(MENTION_INTERVAL));
+    loop {
+        interval.tick().await;
+        // Those that came after the deadline.
+        while service.messages.try_recv().is_ok() {}
+        let began = Instant::now();
+        let notified = async {
+            let status = connection.exchange(&request).await?;
+            service.messages.recv().await;
+            Ok(status)
+        };
+        let status = within_deadline(notified).await;
+        shared.record(|worked| &mut worked.notifications, began, &status);
     }
 }
 
