@@ -7,7 +7,8 @@ use serde_json::Value;
 /// Each crate with the crates it may know, all without the prefix `eddyline-`. Development
 /// dependencies are free, since no user of a crate gets them.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("model", &[]),
+    ("syntax", &[]),
+    ("model", &["syntax"]),
     ("wire", &["model"]),
     ("random", &[]),
     ("auth", &["model", "random"]),
@@ -17,7 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("pictures", &[]),
     ("avatars", &["pictures"]),
     ("files", &["pictures", "random"]),
-    ("markup", &[]),
+    ("markup", &["syntax"]),
     ("openapi", &["model", "scim", "wire"]),
     ("outbound", &[]),
     ("syslog", &[]),
@@ -88,7 +89,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "import",
         &[
-            "archive", "files", "markup", "model", "random", "storage", "wire",
+            "archive", "avatars", "files", "markup", "model", "random", "storage", "wire",
         ],
     ),
     ("backup", &["files", "model", "random", "storage"]),

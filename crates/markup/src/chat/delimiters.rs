@@ -1,6 +1,8 @@
 //! Which delimiters of emphasis begin and end an element: `*`, `**`, `_` and `~~`.
 
-use super::words::{is_cjk, is_word_char};
+use eddyline_syntax::is_cjk;
+
+use super::words::is_word_char;
 
 /// Whether there is a character beside a delimiter that the delimiter can touch.
 pub(super) fn is_visible(c: Option<char>) -> bool {

@@ -1,8 +1,8 @@
 //! What light markdown there is within one line of chat text.
 
-use super::addresses::{
-    MAX_ADDRESS, address_length, begins_host, begins_link, begins_www, named_link,
-};
+use eddyline_syntax::{CodeSpan, code_spans, link_at, other_address_at};
+
+use super::addresses::named_link;
 use super::delimiters::{is_in_word, is_visible, may_open, shared_length};
 use super::words::{is_word_char, nick_length, tag_length};
 use crate::{REL, push_escaped};
@@ -10,9 +10,9 @@ use crate::{REL, push_escaped};
 /// The most bytes of the name of an emoji; longer ones are not looked up.
 const MAX_EMOJI_NAME: usize = 64;
 
-/// Appends a line as HTML. `has_words` says whether mentions and tags are looked for.
-pub(super) fn write_line(html: &mut String, text: &str, has_words: bool) {
-    Line::new(html, text, has_words).write();
+/// Appends a line as HTML.
+pub(super) fn write_line(html: &mut String, text: &str) {
+    Line::new(html, text).write();
 }
 
 /// A delimiter that may begin an element, and has been written as text so far.
@@ -35,23 +35,19 @@ struct Line<'t, 'h> {
     openers: Vec<Opener>,
     /// Whether links are made, which do not contain each other.
     has_links: bool,
-    /// Whether mentions and tags are looked for.
-    has_words: bool,
-    /// Whether one backtick, and whether two, were found not to be closed in the rest of the line,
-    /// so that they are not searched for again.
-    is_unclosed: [bool; 2],
+    /// The code in it.
+    spans: Vec<CodeSpan>,
 }
 
 impl<'t, 'h> Line<'t, 'h> {
-    fn new(html: &'h mut String, text: &'t str, has_words: bool) -> Self {
+    fn new(html: &'h mut String, text: &'t str) -> Self {
         Self {
             text,
             at: 0,
             html,
             openers: Vec::new(),
             has_links: true,
-            has_words,
-            is_unclosed: [false; 2],
+            spans: code_spans(text),
         }
     }
 
@@ -93,27 +89,25 @@ impl<'t, 'h> Line<'t, 'h> {
 
     /// At a backtick: code, or the backticks as text.
     fn code(&mut self) {
-        let ticks = run_length(self.rest(), '`');
-        let inside = &self.rest()[ticks..];
-        let is_searched = ticks <= 2 && !self.is_unclosed[ticks - 1];
-        let Some(end) = is_searched.then(|| closing_ticks(inside, ticks)).flatten() else {
-            if ticks <= 2 {
-                self.is_unclosed[ticks - 1] = true;
-            }
-            self.copy(ticks);
+        let place = self
+            .spans
+            .binary_search_by_key(&self.at, |span| span.range.start);
+        let Ok(place) = place else {
+            self.copy(run_length(self.rest(), '`'));
             return;
         };
-        // One space at both ends lets code begin and end with a backtick.
-        let code = &inside[..end];
-        let code = code
-            .strip_prefix(' ')
-            .and_then(|code| code.strip_suffix(' '))
-            .filter(|code| !code.trim().is_empty())
-            .unwrap_or(code);
+        let CodeSpan { range, code } = self.spans[place].clone();
         self.html.push_str("<code>");
-        push_escaped(self.html, code);
+        push_escaped(self.html, &self.text[code]);
         self.html.push_str("</code>");
-        self.at += ticks + end + ticks;
+        self.at = range.end;
+    }
+
+    /// Whether a place of the text is in code.
+    fn is_code(&self, at: usize) -> bool {
+        let place = self.spans.partition_point(|span| span.range.end <= at);
+        let span = self.spans.get(place);
+        span.is_some_and(|span| span.range.start < at)
     }
 
     /// At a delimiter: closes elements, or may begin one.
@@ -188,15 +182,20 @@ impl<'t, 'h> Line<'t, 'h> {
 
     /// At a bracket: a link with a text of its own, or the bracket as text.
     fn named_link(&mut self) {
-        let found = self.has_links.then(|| named_link(self.rest())).flatten();
-        let Some(link) = found else {
+        let link = self.has_links.then(|| named_link(self.rest())).flatten();
+        // Code binds tighter than brackets.
+        let is_cut = |text: usize, length: usize| {
+            self.is_code(self.at + 1 + text) || self.is_code(self.at + length)
+        };
+        let link = link.filter(|link| !is_cut(link.text.len(), link.length));
+        let Some(link) = link else {
             self.copy(1);
             return;
         };
-        self.begin_link(link.address);
+        self.begin_link("", link.address);
         Line {
             has_links: false,
-            ..Line::new(self.html, link.text, self.has_words)
+            ..Line::new(self.html, link.text)
         }
         .write();
         self.html.push_str("</a>");
@@ -217,31 +216,33 @@ impl<'t, 'h> Line<'t, 'h> {
     /// At what an address may begin with: a link, the address as text, or the character alone.
     /// Nothing is looked for in an address that is no link, since it has no tags.
     fn address(&mut self, first: char) {
-        let rest = self.rest();
-        let before = self.before();
-        let is_after_letter = before.is_some_and(|c| c.is_ascii_alphanumeric());
-        let is_link = !is_after_letter && begins_link(rest);
-        let is_other = match first {
-            ':' => is_after_letter && rest.strip_prefix("://").is_some_and(begins_host),
-            _ => !before.is_some_and(is_word_char) && begins_www(rest),
-        };
-        if !is_link && !is_other {
-            self.copy(1);
+        let (rest, before) = (self.rest(), self.before());
+        let is_open = |c| matches!(c, '*' | '_' | '~') && self.is_open(c);
+        if first == ':' {
+            let has_scheme = before.is_some_and(|c| c.is_ascii_alphanumeric());
+            let other = has_scheme
+                .then(|| other_address_at(rest, is_open))
+                .flatten();
+            self.copy(other.unwrap_or(1));
             return;
         }
-        let length = address_length(rest, |c| matches!(c, '*' | '_' | '~') && self.is_open(c));
-        if is_link && self.has_links && length <= MAX_ADDRESS {
-            self.begin_link(&rest[..length]);
-            self.copy(length);
-            self.html.push_str("</a>");
-        } else {
-            self.copy(length);
+        let Some(link) = link_at(rest, before, is_open) else {
+            self.copy(1);
+            return;
+        };
+        if !link.is_link || !self.has_links {
+            self.copy(link.length);
+            return;
         }
+        let scheme = if link.is_bare { "http://" } else { "" };
+        self.begin_link(scheme, &rest[..link.length]);
+        self.copy(link.length);
+        self.html.push_str("</a>");
     }
 
-    fn begin_link(&mut self, address: &str) {
-        self.html.push_str("<a href=\"");
-        push_escaped(self.html, address);
+    fn begin_link(&mut self, scheme: &str, address: &str) {
+        self.html.extend(["<a href=\"", scheme]);
+        push_escaped(self.html, &address.replace(' ', "%20"));
         self.html
             .extend(["\" rel=\"", REL, "\" target=\"_blank\">"]);
     }
@@ -249,7 +250,7 @@ impl<'t, 'h> Line<'t, 'h> {
     /// At an `@`: a mention, or the sign as text.
     fn mention(&mut self, sign: char) {
         let sign = sign.len_utf8();
-        let begins = self.has_words && !self.before().is_some_and(is_word_char);
+        let begins = !begins_in_word(&self.text[..self.at]);
         let nick = || nick_length(&self.rest()[sign..], self.is_open('_'));
         match begins.then(nick).flatten() {
             Some(nick) => self.enclose("<b class=\"at\">", sign + nick, "</b>"),
@@ -262,7 +263,7 @@ impl<'t, 'h> Line<'t, 'h> {
         let sign = sign.len_utf8();
         // `&#39;` is an HTML entity, and `/#` a part of an address that was written in short.
         let is_joined = |c| is_word_char(c) || matches!(c, '&' | '/');
-        let begins = self.has_words && !self.before().is_some_and(is_joined);
+        let begins = !self.before().is_some_and(is_joined);
         let tag = || tag_length(&self.rest()[sign..]);
         match begins.then(tag).flatten() {
             Some(tag) => self.enclose("<b class=\"tag\">", sign + tag, "</b>"),
@@ -317,16 +318,10 @@ fn run_length(text: &str, marker: char) -> usize {
     text.len() - text.trim_start_matches(marker).len()
 }
 
-/// Where so many backticks, and no more, come first.
-fn closing_ticks(text: &str, ticks: usize) -> Option<usize> {
-    let mut at = 0;
-    while let Some(found) = text[at..].find('`') {
-        at += found;
-        let run = run_length(&text[at..], '`');
-        if run == ticks {
-            return Some(at);
-        }
-        at += run;
-    }
-    None
+/// Whether an `@` behind this text is within a word, as in an address. One `_` before it, which
+/// begins no word, is emphasis.
+fn begins_in_word(before: &str) -> bool {
+    let outside = before.strip_suffix('_').unwrap_or(before);
+    let last = |text: &str| text.chars().next_back().is_some_and(is_word_char);
+    last(outside)
 }

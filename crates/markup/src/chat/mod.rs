@@ -1,12 +1,9 @@
 //! Chat text with light markdown as HTML.
 //!
-//! The scanner is our own. Libraries for CommonMark turn `# foo`, `1. x` and four spaces into
-//! headings, lists and code. In a chat they must stay text.
-//!
-//! This module finds the blocks: code and quotes. `line` renders what is within one line;
-//! `delimiters` says which `*`, `_` and `~~` begin and end an element, `addresses` where addresses
-//! end, and `words` where mentions and tags end. `highlight` marks the parts of code, by what
-//! `languages` says.
+//! `eddyline_syntax` finds the blocks, the code within lines and the addresses. `line` renders what
+//! is within one line; `delimiters` says which `*`, `_` and `~~` begin and end an element, and
+//! `words` where mentions and tags end. `highlight` marks the parts of code, by what `languages`
+//! says.
 
 mod addresses;
 mod delimiters;
@@ -20,24 +17,25 @@ mod words;
 
 use std::borrow::Cow;
 
+use eddyline_syntax::{Alignment, Block, ListItem, Table, blocks};
+
 use self::highlight::write_highlighted;
 use self::line::write_line;
 pub use self::plain::chat_text;
-
-/// What begins and ends a block of code.
-const FENCE: &str = "```";
-/// The most bytes of the name of a language behind a fence.
-const MAX_LANGUAGE: usize = 20;
 
 /// The plain text of a chat message as HTML, with its light markdown.
 ///
 /// | text | HTML |
 /// |---|---|
 /// | `**bold**`, `*italic*`, `_italic_`, `~~gone~~` | `<b>`, `<i>`, `<i>`, `<s>` |
-/// | code between single or double backticks | `<code>` |
-/// | code between lines of three backticks, or a message of indented lines only | `<pre><code>` |
+/// | code between runs of as many backticks | `<code>` |
+/// | code between fences of three backticks or more, and indented lines | `<pre><code>` |
 /// | lines that begin with `> ` | `<blockquote>` |
-/// | `https://example.org`, `[text](https://example.org)` | `<a href="…">` |
+/// | lines that begin with `- `, `* ` or `1. ` | `<ul>`, `<ol>` |
+/// | `- [ ] task`, `- [x] task` | `<li class="task">` with a check box |
+/// | lines that begin with `# ` to `###### ` | `<h1>` to `<h6>` |
+/// | a table of GitHub's | `<table>` |
+/// | `https://example.org`, `www.example.org`, `[text](https://example.org)` | `<a href="…">` |
 /// | `:tada:`, a name of an emoji at the edges of a word | the emoji |
 /// | `@nick` | `<b class="at">` |
 /// | `#tag` | `<b class="tag">` |
@@ -50,45 +48,14 @@ const MAX_LANGUAGE: usize = 20;
 /// mention is marked by its form. The function does not check that a user has that nick.
 ///
 /// Line breaks stay `\n`, which a page shows with `white-space: pre-line`. A line break beside a
-/// `pre` or a `blockquote` is left out, because it would show as an empty line there.
+/// block is left out, because it would show as an empty line there.
 ///
 /// The work grows linearly with the text, and the output is at most 12 times as long, but for the
 /// tags of one empty quote or block.
 #[must_use]
 pub fn chat(text: &str) -> String {
-    let text = with_plain_breaks(text);
     let mut html = String::with_capacity(text.len() + text.len() / 4);
-    if let Some(code) = indented(&text) {
-        write_code(&mut html, None, &code);
-        return html;
-    }
-    let mut lines = text.split('\n').peekable();
-    let mut is_after_text = false;
-    while let Some(line) = lines.next() {
-        if let Some(code) = one_line_block(line) {
-            write_code(&mut html, None, code);
-        } else if let Some(block) = opened_block(line, &mut lines) {
-            write_code(&mut html, block.language, &block.code);
-        } else if let Some(first) = quoted(line) {
-            html.push_str("<blockquote>");
-            write_line(&mut html, first, true);
-            while let Some(next) = lines.peek().copied().and_then(quoted) {
-                html.push('\n');
-                write_line(&mut html, next, true);
-                lines.next();
-            }
-            html.push_str("</blockquote>");
-        } else {
-            if is_after_text {
-                html.push('\n');
-            }
-            // The model finds no mentions and tags in an indented line, either.
-            write_line(&mut html, line, without_indent(line).is_none());
-            is_after_text = true;
-            continue;
-        }
-        is_after_text = false;
-    }
+    write_blocks(&mut html, &blocks(text));
     html
 }
 
@@ -101,86 +68,90 @@ fn with_plain_breaks(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A line without the indent of code.
-fn without_indent(line: &str) -> Option<&str> {
-    line.strip_prefix("    ")
-        .or_else(|| line.strip_prefix('\t'))
-}
-
-/// The code of a message that has nothing but indented lines, and empty ones between them.
-fn indented(text: &str) -> Option<String> {
-    if text.trim().is_empty() {
-        return None;
-    }
-    let is_blank = |line: &str| line.trim().is_empty();
-    if !text
-        .split('\n')
-        .all(|line| without_indent(line).is_some() || is_blank(line))
-    {
-        return None;
-    }
-    let lines: Vec<&str> = text
-        .split('\n')
-        .map(|line| without_indent(line).unwrap_or_default())
-        .collect();
-    Some(lines.join("\n"))
-}
-
-/// The code of a line that begins and ends with a fence.
-fn one_line_block(line: &str) -> Option<&str> {
-    let code = line
-        .strip_prefix(FENCE)?
-        .trim_end()
-        .strip_suffix(FENCE)?
-        .trim();
-    (!code.is_empty() && !code.contains(FENCE)).then_some(code)
-}
-
-struct CodeBlock<'a> {
-    language: Option<&'a str>,
-    code: String,
-}
-
-/// The block that a line opens, up to the next fence or the end of the text. `None` when the line
-/// opens none; then nothing was taken of the lines that follow, except blank ones at the end.
-fn opened_block<'a>(
-    line: &'a str,
-    following: &mut impl Iterator<Item = &'a str>,
-) -> Option<CodeBlock<'a>> {
-    let rest = line.strip_prefix(FENCE)?;
-    // Such a line is code within a sentence, and would take the rest of the message with it.
-    if rest.contains('`') {
-        return None;
-    }
-    let word = rest.trim();
-    let is_language = (1..=MAX_LANGUAGE).contains(&word.len())
-        && word
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'#' | b'-'));
-    let mut code = String::new();
-    // Many put the first line of the code directly behind the fence.
-    if !is_language && !word.is_empty() {
-        code.extend([rest, "\n"]);
-    }
-    let mut is_closed = false;
-    for line in following {
-        if line.trim_end() == FENCE {
-            is_closed = true;
-            break;
+fn write_blocks(html: &mut String, blocks: &[Block<'_>]) {
+    let mut is_after_line = false;
+    for block in blocks {
+        if let Block::Line(line) = block {
+            if is_after_line {
+                html.push('\n');
+            }
+            write_line(html, line);
+            is_after_line = true;
+            continue;
         }
-        code.extend([line, "\n"]);
+        is_after_line = false;
+        write_block(html, block);
     }
-    // A fence at the end of the text encloses nothing, and shows what was typed.
-    (is_closed || !code.trim().is_empty()).then_some(CodeBlock {
-        language: is_language.then_some(word),
-        code,
-    })
 }
 
-/// What a line quotes.
-fn quoted(line: &str) -> Option<&str> {
-    line.strip_prefix("> ")
-        .or_else(|| line.strip_prefix('>').filter(|rest| rest.is_empty()))
+fn write_block(html: &mut String, block: &Block<'_>) {
+    match block {
+        Block::Line(line) => write_line(html, line),
+        Block::Code { language, lines } => write_code(html, *language, &lines.join("\n")),
+        Block::Quote(blocks) => {
+            html.push_str("<blockquote>");
+            write_blocks(html, blocks);
+            html.push_str("</blockquote>");
+        }
+        Block::Heading { level, text } => {
+            html.push_str(&format!("<h{level}>"));
+            write_line(html, text);
+            html.push_str(&format!("</h{level}>"));
+        }
+        Block::List { is_ordered, items } => write_list(html, *is_ordered, items),
+        Block::Table(table) => write_table(html, table),
+    }
+}
+
+fn write_list(html: &mut String, is_ordered: bool, items: &[ListItem<'_>]) {
+    let name = if is_ordered { "ol" } else { "ul" };
+    html.extend(["<", name, ">"]);
+    let mut expected = 1;
+    for item in items {
+        match item.number.filter(|number| *number != expected) {
+            // A number is shown as it was typed.
+            Some(number) => html.push_str(&format!("<li value=\"{number}\">")),
+            None if item.task.is_some() => html.push_str("<li class=\"task\">"),
+            None => html.push_str("<li>"),
+        }
+        expected = item.number.unwrap_or_default() + 1;
+        match item.task {
+            None => write_blocks(html, &item.blocks),
+            Some(is_done) => {
+                let checked = if is_done { " checked" } else { "" };
+                html.extend(["<label><input type=\"checkbox\" disabled", checked, "> "]);
+                let (task, rest) = item.blocks.split_at(item.blocks.len().min(1));
+                write_blocks(html, task);
+                html.push_str("</label>");
+                write_blocks(html, rest);
+            }
+        }
+        html.push_str("</li>");
+    }
+    html.extend(["</", name, ">"]);
+}
+
+fn write_table(html: &mut String, table: &Table<'_>) {
+    html.push_str("<table>");
+    let mut write_row = |name: &str, cells: &[&str]| {
+        html.push_str("<tr>");
+        for (cell, alignment) in cells.iter().zip(&table.columns) {
+            let class = match alignment {
+                Alignment::Start => "",
+                Alignment::Center => " class=\"center\"",
+                Alignment::End => " class=\"end\"",
+            };
+            html.extend(["<", name, class, ">"]);
+            write_line(html, &cell.replace("\\|", "|"));
+            html.extend(["</", name, ">"]);
+        }
+        html.push_str("</tr>");
+    };
+    write_row("th", &table.header);
+    for row in &table.rows {
+        write_row("td", row);
+    }
+    html.push_str("</table>");
 }
 
 fn write_code(html: &mut String, language: Option<&str>, code: &str) {

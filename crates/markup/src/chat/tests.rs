@@ -35,10 +35,11 @@ fn plain_text_is_escaped_and_keeps_its_lines() {
         ),
     ]);
     stays(&[
-        "# heading",
-        "1. one\n- two\n* three",
-        "    four spaces\nand none",
-        "a | b\n--|--",
+        "#",
+        "1.one\n-two\n*three\n+ four\n2024. was a year",
+        "- ",
+        "a | b\n--|--|--",
+        "a\n--",
         "---",
         "&#39; &copy;",
         "\\*a",
@@ -97,7 +98,7 @@ fn delimiters_at_the_boundaries_of_words_make_elements() {
         "2 * 3 * 4",
         "*.rs and *.md",
         "__init__ ****a**** ~a~ ~~~a~~~",
-        "* a* ** a** ~~ a~~",
+        "a * a* ** a** ~~ a~~",
         "*a **b ~~c _d",
         "a* b** c~~ d_",
         "** ** ** **",
@@ -118,7 +119,8 @@ fn code_within_a_line_is_not_interpreted() {
         ("``a` `b`", "``a<code> </code>b`"),
         ("`https://x.org`", "<code>https://x.org</code>"),
     ]);
-    stays(&["`a", "``", "`a\nb`", "a ```b``` c", "``a`"]);
+    shows(&[("a ```b *c*``` d", "a <code>b *c*</code> d")]);
+    stays(&["`a", "``", "`a\nb`", "``a`"]);
 }
 
 #[test]
@@ -146,30 +148,49 @@ fn fences_enclose_blocks_of_code() {
             "<pre><code>fn main() {\n}</code></pre>",
         ),
         (
-            "```a-language-with-a-very-long-name\nb",
+            "```a-language-with-a-very-long-name\nb\n```",
             "<pre><code>a-language-with-a-very-long-name\nb</code></pre>",
         ),
-        ("```\"x\"\nb", "<pre><code>\"x\"\nb</code></pre>"),
+        ("```\"x\"\nb\n```", "<pre><code>\"x\"\nb</code></pre>"),
+        ("```\na\nb```\nc", "<pre><code>a\nb</code></pre>c"),
+        ("a ```\nb\n``` c", "a<pre><code>b</code></pre>c"),
+        (
+            "a ```b\nc``` *d*",
+            "a<pre><code data-language=\"b\">c</code></pre><i>d</i>",
+        ),
+        (
+            "````\n```\na\n```\n````",
+            "<pre><code>```\na\n```</code></pre>",
+        ),
+        ("~~~\n*a*\n~~~", "<pre><code>*a*</code></pre>"),
+        (
+            "```\na\n``` and *b*",
+            "<pre><code>a</code></pre>and <i>b</i>",
+        ),
         ("```\n```", "<pre><code></code></pre>"),
     ]);
+    shows(&[("```a``` and ```b```", "<code>a</code> and <code>b</code>")]);
     stays(&[
         "```",
         "```rust",
-        "a ```\nb\n```",
-        "```a``` and ```b```",
+        "``` is a fence\nand b",
         "````",
+        "~~~ a b\nc",
     ]);
 }
 
 #[test]
-fn a_message_of_indented_lines_is_code() {
+fn indented_lines_are_code() {
     shows(&[
         ("    *a*\n      b", "<pre><code>*a*\n  b</code></pre>"),
         ("\ta\n\n\t\tb\n", "<pre><code>a\n\n\tb</code></pre>"),
-        ("    a\nb *c*", "    a\nb <i>c</i>"),
         (
-            "    @foo #define\n@foo",
-            "    @foo #define\n<b class=\"at\">@foo</b>",
+            "    a *b*\nb *c*",
+            "<pre><code>a *b*</code></pre>b <i>c</i>",
+        ),
+        (
+            "a\n    @foo #define\n\n@foo",
+            "a<pre><code>@foo #define</code></pre>\n<b class=\"at\">@foo</b>",
         ),
     ]);
     stays(&["    ", "\n\t\n", "   three"]);
@@ -182,13 +203,90 @@ fn quoted_lines_are_one_quote() {
         ("a\n> b\n>\n> c\n\nd", "a<blockquote>b\n\nc</blockquote>\nd"),
         (
             ">     @a",
-            "<blockquote>    <b class=\"at\">@a</b></blockquote>",
+            "<blockquote><pre><code>@a</code></pre></blockquote>",
         ),
-        ("> > a", "<blockquote>&gt; a</blockquote>"),
+        (
+            "> > a\n>> b",
+            "<blockquote><blockquote>a\nb</blockquote></blockquote>",
+        ),
         ("> *a\n> b*", "<blockquote>*a\nb*</blockquote>"),
-        ("> ```\n> a", "<blockquote>```\na</blockquote>"),
+        (
+            "> ```\n> *a*\n> ```\n> b\nc",
+            "<blockquote><pre><code>*a*</code></pre>b</blockquote>c",
+        ),
+        (
+            "> - a\n> - b",
+            "<blockquote><ul><li>a</li><li>b</li></ul></blockquote>",
+        ),
     ]);
     stays(&[">_<", ">a", " > a", "a > b"]);
+}
+
+#[test]
+fn lines_with_signs_are_lists() {
+    let task = |state: &str, text: &str| {
+        format!(
+            "<li class=\"task\"><label><input type=\"checkbox\" disabled{state}> {text}</label></li>"
+        )
+    };
+    shows(&[
+        (
+            "a:\n- *b*\n- c\nd",
+            "a:<ul><li><i>b</i></li><li>c</li></ul>d",
+        ),
+        ("* a\n* b", "<ul><li>a</li><li>b</li></ul>"),
+        ("1. a\n2. b", "<ol><li>a</li><li>b</li></ol>"),
+        ("1) a\n1) b", "<ol><li>a</li><li value=\"1\">b</li></ol>"),
+        ("7. a\n8. b", "<ol><li value=\"7\">a</li><li>b</li></ol>"),
+        (
+            "- a\n  - b\n  - c\n- d",
+            "<ul><li>a<ul><li>b</li><li>c</li></ul></li><li>d</li></ul>",
+        ),
+        (
+            "1. a\n   ```\n   b\n   ```\n2. c",
+            "<ol><li>a<pre><code>b</code></pre></li><li>c</li></ol>",
+        ),
+        ("- a\n  more\n\n- b", "<ul><li>a\nmore</li><li>b</li></ul>"),
+        ("- a\n1. b", "<ul><li>a</li></ul><ol><li>b</li></ol>"),
+        ("- a\n\nb", "<ul><li>a</li></ul>\nb"),
+        (
+            "- [ ] a\n- [x] @b",
+            &format!(
+                "<ul>{}{}</ul>",
+                task("", "a"),
+                task(" checked", "<b class=\"at\">@b</b>")
+            ),
+        ),
+    ]);
+    stays(&["-a", "- ", "+ a", "1.a", "1986. A year", "a - b"]);
+}
+
+#[test]
+fn signs_before_a_line_make_a_heading() {
+    shows(&[
+        ("# A *b*\nc", "<h1>A <i>b</i></h1>c"),
+        ("a\n### b ###", "a<h3>b</h3>"),
+        ("###### a#", "<h6>a#</h6>"),
+    ]);
+    stays(&["####### a", "# ", "#️⃣ a"]);
+}
+
+#[test]
+fn rows_below_a_line_of_dashes_are_a_table() {
+    shows(&[
+        (
+            "a | b\n--|--:\n1 | *2*\nc",
+            "<table><tr><th>a</th><th class=\"end\">b</th></tr>\
+             <tr><td>1</td><td class=\"end\"><i>2</i></td></tr></table>c",
+        ),
+        (
+            "|a|b|\n|:-:|---|\n|`x|y`|z|w|\n|1|",
+            "<table><tr><th class=\"center\">a</th><th>b</th></tr>\
+             <tr><td class=\"center\"><code>x|y</code></td><td>z|w</td></tr>\
+             <tr><td class=\"center\">1</td></tr></table>",
+        ),
+    ]);
+    stays(&["a | b", "a | b\nc | d", "a | b\n--", "a\n-|-"]);
 }
 
 #[test]
@@ -216,6 +314,21 @@ fn addresses_become_links() {
         ),
         ("https://x.org/a_*", "https://x.org/a_*", ("", "")),
         ("看http://x.org/看。看", "http://x.org/看", ("看", "。看")),
+        ("https://x.org/5を見て", "https://x.org/5", ("", "を見て")),
+        ("https://x.org/ok？ 好", "https://x.org/ok", ("", "？ 好")),
+        ("https://x.org/w；对", "https://x.org/w", ("", "；对")),
+        ("„https://x.org/a“", "https://x.org/a", ("„", "“")),
+        ("«https://x.org/a»…", "https://x.org/a", ("«", "»…")),
+        (
+            "https://x.org/\u{202e}fdp",
+            "https://x.org/",
+            ("", "\u{202e}fdp"),
+        ),
+        (
+            "https://x.org/a\u{200b}b",
+            "https://x.org/a",
+            ("", "\u{200b}b"),
+        ),
         ("http://[::1]:80/", "http://[::1]:80/", ("", "")),
         (
             "> https://x.org",
@@ -237,10 +350,13 @@ fn addresses_become_links() {
     stays(&[
         "http:// https://. mailto: mailto:,",
         "javascript:alert(1) data:text/html,x vbscript:x",
-        "www.example.org/#a/@b",
         "ftp://host/#part ssh://foo@host/*x* xhttp://y.z",
         &format!("https://x.org/{}", "a*b*_@c/".repeat(250)),
     ]);
+    let www = "www.example.org/#a/@b";
+    let html = link(&format!("http://{www}"), www);
+    assert_eq!(chat(&format!("({www}).")), format!("({html})."));
+    stays(&["www. www.a wwww.a.b a.www.b.c"]);
     let long = format!("https://x.org/{}", "a".repeat(2_000 - 14));
     assert_eq!(chat(&long), link(&long, &long));
 }
@@ -282,8 +398,16 @@ fn a_link_can_have_a_text() {
         "[[[[[[a]]]]]]",
     ]);
     assert_eq!(
-        chat("[a](https://x.org b)"),
-        format!("[a]({} b)", link("https://x.org", "https://x.org"))
+        chat("[a](https://x.org/my report.pdf) [b](<https://x.org/b c>)"),
+        format!(
+            "{} {}",
+            link("https://x.org/my%20report.pdf", "a"),
+            link("https://x.org/b%20c", "b")
+        )
+    );
+    assert_eq!(
+        chat("[a `](https://x.org)` b"),
+        "[a <code>](https://x.org)</code> b"
     );
     assert_eq!(
         chat("[](https://x.org)"),
@@ -307,6 +431,7 @@ fn mentions_and_tags_stand_out() {
         ("_hello @foo_", "<i>hello ", "@foo", "</i>"),
         ("@foo_", "", "@foo_", ""),
         ("@1", "", "@1", ""),
+        ("_@foo_", "<i>", "@foo", "</i>"),
     ] {
         let html = format!("{before}<b class=\"at\">{word}</b>{after}");
         assert_eq!(chat(text), html, "{text:?}");
@@ -332,7 +457,7 @@ fn mentions_and_tags_stand_out() {
         "@ @@ @. @- @_ @http://",
         &format!("@{}", "x".repeat(81)),
         "C# a#b é#b 日本#日本 _#x",
-        "# ## #16 #- #_ #http://",
+        "a # ## #16 #- #_ #http://",
         "it&#39;s example.com/#part",
         "#️⃣",
         &format!("#{}", "x".repeat(101)),

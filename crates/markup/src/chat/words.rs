@@ -50,27 +50,6 @@ pub(super) fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || is_combining_mark(c)
 }
 
-/// Whether a letter belongs to a script that puts no space between words or before particles: Han,
-/// Hiragana, Katakana and Hangul. The search of `eddyline_model` has the same blocks.
-pub(super) fn is_cjk(c: char) -> bool {
-    matches!(
-        c,
-        '\u{1100}'..='\u{11ff}'
-            | '\u{2e80}'..='\u{2fdf}'
-            | '\u{3005}'..='\u{3007}'
-            | '\u{3021}'..='\u{30ff}'
-            | '\u{3130}'..='\u{318f}'
-            | '\u{31f0}'..='\u{31ff}'
-            | '\u{3400}'..='\u{4dbf}'
-            | '\u{4e00}'..='\u{9fff}'
-            | '\u{a960}'..='\u{a97f}'
-            | '\u{ac00}'..='\u{d7ff}'
-            | '\u{f900}'..='\u{faff}'
-            | '\u{ff66}'..='\u{ffdc}'
-            | '\u{20000}'..='\u{3ffff}'
-    )
-}
-
 /// Whether a character is a combining mark: an accent, a point, or the sign of an Indic script that
 /// takes a vowel away. `char::is_alphanumeric` does not count these.
 fn is_combining_mark(c: char) -> bool {

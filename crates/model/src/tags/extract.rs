@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use eddyline_syntax::{Prose, prose};
+
 use super::list::{Cohort, CohortMarks, Tags};
 use crate::UserId;
 
@@ -313,19 +315,26 @@ impl<'a, R: Roster> Builder<'a, R> {
     }
 
     fn add_content(&mut self, content: &str) {
-        let roster = self.context.roster;
         let mut hashtags = 0;
-        let mut url = self.tags.iter().any(|tag| tag == URL);
-        let mut scanner = Scanner::new(content);
+        for part in prose(content) {
+            self.add_prose(part, &mut hashtags);
+        }
+    }
+
+    /// A quote repeats what was said, and tells nobody again.
+    fn add_prose(&mut self, part: Prose<'_>, hashtags: &mut usize) {
+        let roster = self.context.roster;
+        let mut scanner = Scanner::new(part.text);
         while let Some(piece) = scanner.next() {
             match piece {
-                Piece::Url if url => {}
                 Piece::Url => {
-                    url = true;
-                    self.tags.push(URL.to_owned());
+                    if !self.tags.iter().any(|tag| tag == URL) {
+                        self.tags.push(URL.to_owned());
+                    }
                 }
-                Piece::Hashtag(_) if hashtags == MAX_TAGS => {}
-                Piece::Hashtag(tag) => hashtags += usize::from(self.add_hashtag(tag)),
+                Piece::Hashtag(_) if *hashtags == MAX_TAGS => {}
+                Piece::Hashtag(tag) => *hashtags += usize::from(self.add_hashtag(tag)),
+                Piece::Mention(_) | Piece::Word(_) if part.is_quoted => {}
                 Piece::Mention(run) => {
                     match longest(run, true, &mut self.key, |key| addressee(key, roster)) {
                         Some((Addressee::Everyone, length)) => {
@@ -387,7 +396,7 @@ impl<'a, R: Roster> Builder<'a, R> {
         }
     }
 
-    /// Whom a group addresses that is mentioned here.
+    /// Returns the users whom a group that is mentioned here addresses.
     fn cohort_of(&self, group: &NamedGroup<'_>) -> Arc<Cohort> {
         let members = group.members.iter().copied();
         let present = members.filter(|user| self.context.roster.contains(*user));
@@ -409,7 +418,7 @@ impl<'a, R: Roster> Builder<'a, R> {
         let mut without: Vec<UserId> = sender.chain(&self.unread).copied().collect();
         without.sort_unstable();
         without.dedup();
-        // One that marks nobody addresses nobody.
+        // A cohort that marks no user addresses none.
         let marks = |cohort: &Arc<Cohort>| {
             let mut users = cohort.users().iter();
             users.any(|user| without.binary_search(user).is_err())

@@ -1,5 +1,7 @@
 //! What in a text may become a tag, in one pass.
 
+use eddyline_syntax::{link_at, other_address_at};
+
 use crate::names::{is_ascii_nick_char, is_nick_char};
 use crate::search::is_word_char;
 
@@ -19,12 +21,10 @@ pub(super) enum Piece<'a> {
     Word(&'a str),
 }
 
-/// Reads a text from front to back. Lines indented as code have no pieces but links, and links
-/// have no pieces in them.
+/// Reads a text without code from front to back. Links have no pieces in them.
 pub(super) struct Scanner<'a> {
     text: &'a str,
     at: usize,
-    code: bool,
     /// Where the piece given last begins.
     piece: usize,
 }
@@ -34,7 +34,6 @@ impl<'a> Scanner<'a> {
         Self {
             text,
             at: 0,
-            code: is_code(text),
             piece: 0,
         }
     }
@@ -57,37 +56,29 @@ impl<'a> Scanner<'a> {
         self.before().is_some_and(is_word_char)
     }
 
-    /// At `://`: passes over the address when there is a scheme before it and something behind,
-    /// and tells whether the web is meant.
+    /// At what an address may begin with: passes over it, and tells whether the web is meant.
     fn address(&mut self) -> Option<Piece<'a>> {
-        let host = self.rest().strip_prefix("://")?.chars().next()?;
+        let link = link_at(self.rest(), self.before(), |_| false)?;
+        let is_web = !self.rest().starts_with(['m', 'M']);
+        self.at += link.length;
+        is_web.then_some(Piece::Url)
+    }
+
+    /// At `://`: passes over the address when there is a scheme before it, and tells whether the
+    /// web is meant.
+    fn other_address(&mut self) -> Option<Piece<'a>> {
+        let length = other_address_at(self.rest(), |_| false)?;
         let before = &self.text[..self.at];
-        let scheme = before
-            .rsplit(|c: char| !c.is_ascii_alphanumeric())
-            .next()
-            .unwrap_or_default();
-        if scheme.is_empty() || !may_begin_host(host) {
+        let is_part = |c: char| c.is_ascii_alphanumeric();
+        let scheme = before.rsplit(|c| !is_part(c)).next().unwrap_or_default();
+        if scheme.is_empty() {
             return None;
         }
-        self.at += address_length(self.rest());
+        self.at += length;
         ["http", "https"]
             .iter()
             .any(|web| scheme.eq_ignore_ascii_case(web))
             .then_some(Piece::Url)
-    }
-
-    /// At a `w`: passes over an address that begins with `www.`.
-    fn bare_address(&mut self) -> Option<Piece<'a>> {
-        let rest = self.rest();
-        let prefix = rest
-            .get(..4)
-            .filter(|prefix| prefix.eq_ignore_ascii_case("www."))?;
-        let host = rest[prefix.len()..].chars().next()?;
-        if self.after_word() || !may_begin_host(host) {
-            return None;
-        }
-        self.at += address_length(rest);
-        Some(Piece::Url)
     }
 
     /// At a `#` of `sign` bytes: passes over the hashtag it begins, if it does.
@@ -111,7 +102,10 @@ impl<'a> Scanner<'a> {
 
     /// At an `@` of `sign` bytes: passes over the sign and gives what follows it.
     fn mention(&mut self, sign: usize) -> Option<Piece<'a>> {
-        let begins = !self.after_word();
+        // One `_` before it, which begins no word, is emphasis.
+        let before = &self.text[..self.at];
+        let outside = before.strip_suffix('_').unwrap_or(before);
+        let begins = !outside.chars().next_back().is_some_and(is_word_char);
         self.at += sign;
         self.piece = self.at;
         let run = self.nick_run();
@@ -162,15 +156,10 @@ impl<'a> Iterator for Scanner<'a> {
             let c = self.rest().chars().next()?;
             let from = self.at;
             let piece = match c {
-                '\n' | '\r' => {
-                    self.at += 1;
-                    self.code = is_code(self.rest());
-                    None
-                }
-                ':' => self.address(),
-                'w' | 'W' => self.bare_address(),
-                '#' | '＃' if !self.code => self.hashtag(c.len_utf8()),
-                '@' | '＠' if !self.code => self.mention(c.len_utf8()),
+                ':' => self.other_address(),
+                'h' | 'H' | 'm' | 'M' | 'w' | 'W' => self.address(),
+                '#' | '＃' => self.hashtag(c.len_utf8()),
+                '@' | '＠' => self.mention(c.len_utf8()),
                 _ => None,
             };
             if piece.is_some() {
@@ -181,7 +170,7 @@ impl<'a> Iterator for Scanner<'a> {
             }
             if !is_word_char(c) {
                 self.at += c.len_utf8();
-            } else if let Some(word) = self.word().filter(|_| !self.code) {
+            } else if let Some(word) = self.word() {
                 return Some(word);
             }
         }
@@ -201,31 +190,9 @@ fn ascii_run(text: &str, max: usize, is_part: impl Fn(u8) -> bool) -> Option<usi
     (end == max || bytes[end].is_ascii()).then_some(end)
 }
 
-/// Whether a line is code: the rule of Markdown.
-fn is_code(line: &str) -> bool {
-    line.starts_with("    ") || line.starts_with('\t')
-}
-
 /// Letters, digits, `-`, `_`, marks, and the joiners that some scripts need inside a word.
 fn is_hashtag_char(c: char) -> bool {
     is_word_char(c) || matches!(c, '-' | '\u{200c}' | '\u{200d}')
-}
-
-fn may_begin_host(c: char) -> bool {
-    c.is_alphanumeric() || c == '[' || (!c.is_ascii() && !ends_address(c))
-}
-
-/// The length of the address at the beginning of `text`, in bytes.
-fn address_length(text: &str) -> usize {
-    text.find(ends_address).unwrap_or(text.len())
-}
-
-/// White space, quotes and brackets that stand around addresses, and East Asian punctuation,
-/// which follows them without a space.
-fn ends_address(c: char) -> bool {
-    c.is_whitespace()
-        || c.is_control()
-        || matches!(c, '<' | '>' | '"' | '`' | '\u{3000}'..='\u{303f}' | '\u{ff01}'..='\u{ff0f}')
 }
 
 #[cfg(test)]

@@ -169,6 +169,39 @@ fn not_every_number_sign_makes_a_hashtag() {
 }
 
 #[test]
+fn code_makes_no_tags_and_a_quote_mentions_nobody() {
+    for text in [
+        "the command `@foo` and `#define X`",
+        "```\n@foo #tag http://example.org\n```",
+        "```@foo #tag```",
+        "run ```@foo``` twice",
+        "> ```\n> @foo #tag\n> ```",
+        "- ```\n  @foo\n  ```",
+        "````\n```\n@foo\n```\n````",
+        "> @foo and foo",
+    ] {
+        assert_eq!(of_text(text), NONE, "{text}");
+    }
+    for text in [
+        "> @foo said #tea\n@foo-bar #tag",
+        "`code` @foo-bar #tea ```x``` #tag",
+        "- #tea\n- _@foo-bar_ #tag",
+    ] {
+        let tags = of_text(text);
+        assert!(
+            tags.iter().any(|tag| tag == ":user:3"),
+            "{tags:?} of {text}"
+        );
+        assert!(
+            !tags.iter().any(|tag| tag == ":user:2"),
+            "{tags:?} of {text}"
+        );
+        let words: Vec<&String> = tags.iter().filter(|tag| !tag.starts_with(':')).collect();
+        assert_eq!(words, ["tea", "tag"], "{text}");
+    }
+}
+
+#[test]
 fn a_text_makes_no_more_hashtags_than_a_client_may_give() {
     let text: String = (0..80).map(|n| format!("#t{n} ")).collect();
     assert_eq!(of_text(&text).len(), MAX_TAGS);
@@ -183,7 +216,6 @@ fn links_are_noted_and_not_looked_into() {
         "看http://example.org/foo",
         "http://例え.jp/#x",
         "http://[::1]:80/#x",
-        "    http://code.example.org/#x",
         "http://a.example http://b.example",
     ] {
         assert_eq!(of_text(text), [URL], "{text}");

@@ -21,6 +21,25 @@ const TAGS: &[(&str, &str)] = &[
     ("<span class=\"a\">", "</span>"),
     ("<span class=\"add\">", "</span>"),
     ("<span class=\"del\">", "</span>"),
+    ("<ul>", "</ul>"),
+    ("<ol>", "</ol>"),
+    ("<li>", "</li>"),
+    ("<li class=\"task\">", "</li>"),
+    ("<label>", "</label>"),
+    ("<table>", "</table>"),
+    ("<tr>", "</tr>"),
+    ("<th>", "</th>"),
+    ("<th class=\"center\">", "</th>"),
+    ("<th class=\"end\">", "</th>"),
+    ("<td>", "</td>"),
+    ("<td class=\"center\">", "</td>"),
+    ("<td class=\"end\">", "</td>"),
+    ("<h1>", "</h1>"),
+    ("<h2>", "</h2>"),
+    ("<h3>", "</h3>"),
+    ("<h4>", "</h4>"),
+    ("<h5>", "</h5>"),
+    ("<h6>", "</h6>"),
 ];
 
 /// An attribute at the beginning of `html`, and its value.
@@ -56,6 +75,8 @@ fn words(html: &str) -> String {
     // The end tags that are missing; with them the address of a link, and where its text begins.
     let mut open: Vec<(&str, String, usize)> = Vec::new();
     let mut rest = html;
+    // The number of the next item of each list.
+    let mut lists: Vec<Option<u32>> = Vec::new();
     // Only in code do quotation marks stand as they are.
     let next = |rest: &str, open: &[(&str, String, usize)]| {
         let is_code = open.iter().any(|(end, ..)| *end == "</code>");
@@ -66,12 +87,40 @@ fn words(html: &str) -> String {
         rest = &rest[at..];
         let last = open.last().map_or("</", |(end, ..)| *end);
         if let Some(behind) = rest.strip_prefix(last).filter(|_| !open.is_empty()) {
-            let (_, address, begin) = open.pop().unwrap();
-            if text[begin..] != address {
-                text.push_str(&address);
+            let (end, address, begin) = open.pop().unwrap();
+            if matches!(end, "</ul>" | "</ol>") {
+                lists.pop();
+            }
+            let shown = &text[begin..];
+            if shown != address && address.strip_prefix("http://") != Some(shown) {
+                text.push_str(&address.replace("%20", " "));
             }
             rest = behind;
             continue;
+        }
+        if let Some(behind) = rest.strip_prefix("<input type=\"checkbox\" disabled") {
+            let checked = behind.strip_prefix(" checked");
+            text.push_str(checked.map_or("", |_| "x"));
+            rest = checked.unwrap_or(behind).strip_prefix('>').expect(html);
+            continue;
+        }
+        if let Some((number, behind)) = attribute(rest, "<li value=\"", ">") {
+            text.push_str(number);
+            *lists.last_mut().unwrap() = Some(number.parse::<u32>().unwrap() + 1);
+            open.push(("</li>", String::new(), text.len()));
+            rest = behind;
+            continue;
+        }
+        match () {
+            () if rest.starts_with("<ul>") => lists.push(None),
+            () if rest.starts_with("<ol>") => lists.push(Some(1)),
+            () if rest.starts_with("<li>") => {
+                if let Some(next) = lists.last_mut().unwrap() {
+                    text.push_str(&next.to_string());
+                    *next += 1;
+                }
+            }
+            () => {}
         }
         let nothing = text.len();
         let found = TAGS
@@ -103,7 +152,7 @@ fn words(html: &str) -> String {
         } else {
             panic!("{rest:?} in {html:?}");
         }
-        assert!(open.len() <= 16, "{html}");
+        assert!(open.len() <= 32, "{html}");
     }
     text.push_str(&unescaped(rest));
     assert!(open.is_empty(), "{html}");
@@ -111,7 +160,8 @@ fn words(html: &str) -> String {
 }
 
 fn letters(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).collect()
+    let letters = text.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// The HTML of a text, which is not much longer.
@@ -146,7 +196,8 @@ fn has_shortcode(text: &str) -> bool {
 fn texts() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[*_~`\\[\\]()>]{1,3}",
-        "(\n|\n> |\n```|```|\n    |\t| |\r\n)",
+        "(\n|\n> |\n```|```|````|~~~|\n    |\t| |\r\n)",
+        "\n(- |\\* |1\\. |3\\) |  - |- \\[x\\] |- \\[ \\] |# |### |> - |\\||--\\|--|a\\|b)",
         "\n```(rust|js|python|sql|json|css|toml|html|diff|lua)\n",
         "(fn|let|if|SELECT|true|1\\.5|a: |b = |//|/\\*|\\*/|<!--|-->|--|\"\"\"|\\\\|\\+|r#\")",
         "(foo|a|snake_case|rust|日本|é|\u{301})",
@@ -225,6 +276,18 @@ fn hostile_mixtures_come_to_an_end() {
         "#a ",
         "#-",
         "\u{301}",
+        "- a\n",
+        "- ",
+        "  - a\n",
+        "1. a\n",
+        "- [ ] a\n",
+        "# a\n",
+        "a|b\n-|-\n",
+        "|",
+        "a|b\n-|-\n1|2\n",
+        "a ```\n",
+        "> - ",
+        "[a](http://b)`x`",
     ] {
         bounded(&piece.repeat(SIZE / piece.len()));
     }
