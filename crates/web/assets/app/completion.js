@@ -1,6 +1,7 @@
 // Completes what begins with @, # or : where the reader writes.
 
 import { Choices } from './choices.js';
+import { endsInCode } from './code.js';
 import { emoji } from './emoji.js';
 import { find, findAll, make } from './dom.js';
 import { inMarks, rank } from './rank.js';
@@ -105,10 +106,7 @@ export class Completion {
     const { selectionStart: caret, value } = this.field;
     const before = value.slice(0, caret);
     const name = NAMED.exec(before)?.[1].toLowerCase();
-    // Code stays as it is: between fences, in an indented line, and between backticks of a line.
-    const line = before.slice(before.lastIndexOf('\n') + 1);
-    const isCode = before.split('```').length % 2 === 0 || /^(\t| {4})/.test(line) || line.split('`').length % 2 === 0;
-    if (!name || isCode) return;
+    if (!name || endsInCode(before)) return;
     const found = (await emoji()).find(({ names }) => names.includes(name));
     if (found && this.field.value === value && this.field.selectionStart === caret) {
       this.put(found.text, caret - name.length - 2, caret);

@@ -1,5 +1,5 @@
-//! What pages load: their style, their icon and their scripts. Files are compressed, and pages are
-//! not: pages hold secrets, which the length of a compressed answer could reveal.
+//! The files that pages load: their style, their icon and their scripts. Files are compressed, and
+//! pages are not: pages hold secrets, which the length of a compressed answer could reveal.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -87,6 +87,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("announce.js", include_str!("../../assets/app/announce.js")),
     ("api.js", include_str!("../../assets/app/api.js")),
     ("choices.js", include_str!("../../assets/app/choices.js")),
+    ("code.js", include_str!("../../assets/app/code.js")),
     (
         "completion.js",
         include_str!("../../assets/app/completion.js"),
