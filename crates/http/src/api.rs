@@ -14,8 +14,8 @@ use axum::response::Response;
 use eddyline_app::{Actor, Error};
 use eddyline_openapi::EndpointAccess;
 use http::header::{
-    ACCEPT_ENCODING, ALLOW, CONTENT_LENGTH, HeaderValue, LINK, ORIGIN, RETRY_AFTER,
-    WWW_AUTHENTICATE,
+    ACCEPT_ENCODING, ACCEPT_RANGES, ALLOW, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
+    ETAG, HeaderValue, LINK, LOCATION, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use http::{Method, Request, StatusCode};
 use http_body::Body as _;
@@ -29,6 +29,7 @@ use crate::read_request::read_request;
 use crate::request_envelope::{Answerable, AnsweredBy, RequestEnvelope};
 use crate::request_id::REQUEST_ID;
 use crate::routes::{RouteMatch, Routes};
+use crate::stream::{EVENT_ID, STREAM_ID};
 use crate::{Shared, TrustedProxies, error, path, scim};
 
 const CORS_AGE: Duration = Duration::from_secs(24 * 3600);
@@ -91,7 +92,15 @@ fn cors(shared: &Shared) -> CorsLayer {
         .expose_headers([
             shared.profile.user.clone(),
             REQUEST_ID,
+            EVENT_ID,
+            STREAM_ID,
+            ACCEPT_RANGES,
+            ALLOW,
+            CONTENT_DISPOSITION,
+            CONTENT_RANGE,
+            ETAG,
             LINK,
+            LOCATION,
             RETRY_AFTER,
             WWW_AUTHENTICATE,
         ])

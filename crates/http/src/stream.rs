@@ -20,8 +20,8 @@ use crate::media;
 use crate::serve::{FrameSource, WithDeadline, stream};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-const EVENT_ID: HeaderName = HeaderName::from_static("event-id");
-const STREAM_ID: HeaderName = HeaderName::from_static("stream-id");
+pub(crate) const EVENT_ID: HeaderName = HeaderName::from_static("event-id");
+pub(crate) const STREAM_ID: HeaderName = HeaderName::from_static("stream-id");
 /// What nginx reads.
 pub(crate) const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
@@ -136,9 +136,11 @@ fn listen(
         html,
     } = request;
     let shows = active.map_or(PresenceState::Offline, state_of);
+    // Some clients send an empty header with their first request, and the id in the parameter.
     let header = ctx
         .headers
         .get(LAST_EVENT_ID)
+        .filter(|id| !id.is_empty())
         .map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned());
     let wants_events = wants_events(&ctx.headers, accept.as_deref());
     let format = match (wants_events, &parameter) {
