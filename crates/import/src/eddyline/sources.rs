@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use eddyline_archive::SourceRecord;
 use eddyline_model::applications::{Application, MAX_ADDRESS};
-use eddyline_model::sources::MAX_SOURCES;
-use eddyline_model::{ApplicationId, RoomId, UserId};
+use eddyline_model::sources::{MAX_SOURCES, Source};
+use eddyline_model::{ApplicationId, RoomId, SourceId, UserId};
 use eddyline_storage::{ImportOrigin, ImportedKind, NewSourceRow, Result as StoreResult, Tx};
 
 use super::content::Users;
@@ -37,56 +37,63 @@ pub(super) fn make_sources(
         .collect();
     let origin = work.origin.clone();
     work.write(move |tx| {
-        // An import that was interrupted here has made them.
         let existing = tx.sources().list_all_of_room(room)?;
+        let mut existing = existing.into_iter().map(|listed| listed.source).collect();
         let mut stand_ins = BTreeMap::new();
         let mut by_number = HashMap::new();
-        for (place, (source, creator)) in sources.iter().enumerate() {
-            let of_room = match existing.get(place) {
-                Some(existing) => (existing.source.id.0, existing.source.application),
-                None => make_source(tx, &origin, room, source, *creator, &mut stand_ins)?,
+        for (record, creator) in &sources {
+            let application = match &record.application {
+                Some(name) => {
+                    let name = texts::display_name(name);
+                    Some(stand_in(tx, &origin, &name, &mut stand_ins)?)
+                }
+                None => None,
             };
-            by_number.insert(source.number, of_room);
+            let source = NewSourceRow {
+                room,
+                application,
+                name: texts::display_name(&record.name),
+                external_url: record.external_url.clone().filter(is_address),
+                creator: *creator,
+                created_at: texts::time(record.created_at),
+            };
+            let id = match take_same(&mut existing, &source) {
+                Some(id) => id,
+                None => {
+                    let id = tx.sources().insert(&source)?;
+                    if let Some(at) = record.removed_at {
+                        tx.imports().set_source_removed(id, texts::time(at))?;
+                    }
+                    id
+                }
+            };
+            by_number.insert(record.number, (id.0, application));
         }
         Ok(by_number)
     })
 }
 
-fn make_source(
-    tx: &mut Tx<'_>,
-    origin: &ImportOrigin,
-    room: RoomId,
-    record: &SourceRecord,
-    creator: Option<UserId>,
-    stand_ins: &mut BTreeMap<String, ApplicationId>,
-) -> StoreResult<(i64, Option<ApplicationId>)> {
-    let application = match &record.application {
-        Some(name) => Some(stand_in(tx, origin, &texts::display_name(name), stand_ins)?),
-        None => None,
-    };
-    let is_address = |url: &String| {
-        (url.starts_with("http://") || url.starts_with("https://"))
-            && url.len() <= MAX_ADDRESS
-            && !url.contains(char::is_control)
-    };
-    let source = tx.sources().insert(&NewSourceRow {
-        room,
-        application,
-        name: texts::display_name(&record.name),
-        external_url: record.external_url.clone().filter(is_address),
-        creator,
-        created_at: texts::time(record.created_at),
-    })?;
-    if let Some(at) = record.removed_at {
-        tx.imports().set_source_removed(source, texts::time(at))?;
-    }
-    Ok((source.0, application))
+fn is_address(url: &String) -> bool {
+    (url.starts_with("http://") || url.starts_with("https://"))
+        && url.len() <= MAX_ADDRESS
+        && !url.contains(char::is_control)
 }
 
-/// What stands for an application of this name: one that an import has made, and never one that
-/// somebody has registered, since the requests of threads go to addresses that the archive names. It
-/// is public, so that it never gets a secret that signs them, and has no redirect URI, so that nobody
-/// can use it.
+/// Takes the source that an import which was interrupted has made. The others of the flow are the
+/// users' own: no thread of an archive belongs to their applications.
+fn take_same(existing: &mut Vec<Source>, new: &NewSourceRow) -> Option<SourceId> {
+    let is_same = |source: &Source| {
+        (source.application, &source.name, source.created_at)
+            == (new.application, &new.name, new.created_at)
+    };
+    let place = existing.iter().position(is_same)?;
+    Some(existing.remove(place).id)
+}
+
+/// Returns the stand-in for an application of this name: one that an import has made, and never one
+/// that a user has registered, since the requests of threads go to addresses that the archive
+/// names. It is public, so that it never gets a secret that signs them, and has no redirect URI, so
+/// that no client can use it.
 fn stand_in(
     tx: &mut Tx<'_>,
     origin: &ImportOrigin,

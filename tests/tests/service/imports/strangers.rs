@@ -1,4 +1,4 @@
-//! Archives of strangers: they reach nobody and nothing beyond the organization that they go into.
+//! Untrusted archives: they reach no user and no data beyond the organization that they go into.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::{pack, said};
 /// The last number that there is.
 const LAST: i64 = i64::MAX;
 
-/// An archive of an organization or a flow, as a stranger writes it.
+/// An archive of an organization or a flow, as an attacker writes it.
 struct Forgery {
     archive: ExportWriter<File>,
     path: PathBuf,
@@ -42,7 +42,7 @@ impl Forgery {
         chain.finish().unwrap();
     }
 
-    /// An organization of everybody.
+    /// Adds an organization that all of these people administer.
     fn organization(&mut self, people: u32, more: &Json) {
         let members: Vec<Json> = (1..=people)
             .map(|person| json!({"person": person, "administrator": true}))
@@ -141,7 +141,7 @@ async fn organizations(of: &Caller) -> Vec<Json> {
     all.map(|one| one["parameterized_name"].clone()).collect()
 }
 
-/// What is left out, as kind and count.
+/// Returns what is left out, as kind and count.
 fn left_out(report: &Json) -> Vec<(String, u64)> {
     let all = report["left_out"].as_array().unwrap().iter();
     all.map(|one| {
@@ -169,7 +169,7 @@ impl Site {
     }
 }
 
-/// Both databases that are to be had.
+/// A site on each database that is available.
 fn sites() -> impl Iterator<Item = Site> {
     let backends = [Backend::Sqlite, Backend::Postgres];
     backends
@@ -377,17 +377,11 @@ async fn numbers_at_their_end_end_no_room() {
 async fn no_application_signs_what_an_archive_names() {
     for site in sites() {
         let server = site.serve();
-        let acme = block_in_place(|| {
+        let (acme, tracker) = block_in_place(|| {
             let acme = server.acme();
             let uri = ["--redirect-uri", "https://tracker.example/cb"];
-            server.admin(
-                &[
-                    &["app", "create", "--org", "acme", "--name", "Tracker"],
-                    &uri[..],
-                ]
-                .concat(),
-            );
-            acme
+            let name = ["app", "create", "--org", "acme", "--name", "Tracker"];
+            (acme, server.admin(&[&name, &uri[..]].concat()))
         });
         let action = json!({"@type": "UpdateAction", "name": "Approve", "target": {"@type": "EntryPoint",
             "urlTemplate": "https://attacker.example/x", "httpMethod": "POST"}});
@@ -398,16 +392,28 @@ async fn no_application_signs_what_an_archive_names() {
             "updated_at": 1, "item_message": 1, "item_from": 1, "item": item});
         let source =
             json!({"number": 1, "name": "Tracker", "application": "Tracker", "created_at": 1});
-        for id in ["one", "two"] {
+        let import = |id: &str, sources: &[Json], threads: &[Json], messages: &[Json]| {
             let mut forgery = Forgery::new(&site, ScopeKind::Flow, &[person(1, &acme.ben.email)]);
-            let flow = json!({"id": id, "parameterized_name": id, "sources": [source]});
-            forgery.flow(
-                &flow,
+            let flow = json!({"id": id, "parameterized_name": id, "sources": sources});
+            forgery.flow(&flow, threads, messages);
+            let report = site.import(&forgery.finish(), &[]);
+            assert_eq!(report["messages"], messages.len(), "{report:#}");
+        };
+        // The application has a source in the third flow before the archive names one.
+        import("three", &[], &[], &[]);
+        block_in_place(|| {
+            let flow = ["--flow", "acme/three", "--name", "Tracker"];
+            let number = tracker["id"].to_string();
+            let application = ["--app", &number];
+            server.admin(&[&["source", "create"], &flow[..], &application].concat())
+        });
+        for id in ["one", "two", "three"] {
+            import(
+                id,
+                std::slice::from_ref(&source),
                 std::slice::from_ref(&thread),
                 std::slice::from_ref(&filed),
             );
-            let report = site.import(&forgery.finish(), &[]);
-            assert_eq!(report["messages"], 1, "{report:#}");
             let threads = acme.ben.get(&format!("/flows/acme/{id}/threads")).await;
             let path = format!(
                 "/flows/acme/{id}/threads/{}/actions/0",
@@ -421,7 +427,7 @@ async fn no_application_signs_what_an_archive_names() {
                 pressed.text()
             );
         }
-        // One stands for the application in all archives, and gets no secret either.
+        // One application stands for it in all archives, and gets no secret either.
         let apps = block_in_place(|| server.admin(&["app", "list", "--org", "acme"]));
         let apps = apps["applications"].as_array().unwrap();
         let public: Vec<bool> = apps
@@ -479,7 +485,7 @@ async fn an_archive_names_no_organization_above_and_proves_no_address() {
         let users = block_in_place(|| server.admin(&["user", "list", "--org", "evil"]));
         assert_eq!(users["users"].as_array().unwrap().len(), 1, "{users:#}");
 
-        // What the operator says counts.
+        // The parent that the operator names counts.
         let report = made("below", &["--parent", "rivals"]);
         assert!(!left_out(&report).contains(&one("parent")), "{report:#}");
         let shown = block_in_place(|| server.admin(&["org", "show", "--org", "below"]));
