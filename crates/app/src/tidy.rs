@@ -22,9 +22,9 @@ const DAY_MILLIS: i64 = 24 * 3_600_000;
 const BATCH: i64 = 500;
 /// The setting with the room and the message up to which unread marks were compacted.
 const COMPACTED: &str = "marks_compacted";
-/// How many messages of a room are looked at for marks at a time.
+/// The number of messages of a room that are examined for marks at a time.
 const LOOKED_AT: i64 = 5_000;
-/// How many messages are rewritten in one transaction. Each may have thousands of marks.
+/// The number of messages that one transaction rewrites. Each may have thousands of marks.
 const COMPACTED_AT_ONCE: usize = 4;
 
 impl Core {
@@ -57,8 +57,8 @@ impl Core {
         self.compact_marks().await
     }
 
-    /// Rewrites messages of versions that spelled out the unread marks of groups and of everyone, a
-    /// few at a time. It goes on where it ended.
+    /// Rewrites messages of earlier versions, which spelled out the unread marks of groups and of
+    /// everyone, a few at a time. It goes on where it ended.
     async fn compact_marks(&self) -> Result<()> {
         let place = self
             .store()
@@ -66,15 +66,13 @@ impl Core {
         let place = place.await?.unwrap_or_default();
         let begin: (i64, i64) = serde_json::from_slice(&place).unwrap_or_default();
         let (mut room, mut after) = begin;
-        while let Some((found, last)) = self.next_room(RoomId(room), MessageId(after)).await? {
-            if found.0 != room {
-                (room, after) = (found.0, 0);
-            }
-            let through = last.0.min(after + LOOKED_AT);
+        while let Some((next_room, first)) = self.next_message(room, after).await? {
+            // Numbers have gaps of any size: those that are not there are passed over.
+            let through = first.0.saturating_add(LOOKED_AT);
             let rewritten = self
-                .compact_marks_of(found, MessageId(after), MessageId(through))
+                .compact_marks_of(next_room, MessageId(first.0 - 1), MessageId(through))
                 .await?;
-            after = through;
+            (room, after) = (next_room.0, through);
             if rewritten > 0 {
                 self.note_compacted((room, after)).await?;
             }
@@ -96,32 +94,29 @@ impl Core {
         Ok(())
     }
 
-    /// The first room, from this one on, with messages after the last that was looked at in this one.
-    async fn next_room(
-        &self,
-        room: RoomId,
-        after: MessageId,
-    ) -> Result<Option<(RoomId, MessageId)>> {
+    /// The first message behind this one, in the order of rooms and numbers.
+    async fn next_message(&self, room: i64, after: i64) -> Result<Option<(RoomId, MessageId)>> {
+        let (room, after) = (RoomId(room), MessageId(after));
         let next = self
             .store()
-            .read(move |reader| reader.rooms().find_next_with_messages(room, after));
+            .read(move |reader| reader.messages().find_next(room, after));
         Ok(next.await?)
     }
 
-    /// Rewrites messages of a room after one and through another, and gives how many.
+    /// Rewrites messages of a room after one and through another, and returns how many.
     async fn compact_marks_of(
         &self,
         room: RoomId,
         after: MessageId,
         through: MessageId,
     ) -> Result<usize> {
-        let found = self.store().read(move |reader| {
+        let messages = self.store().read(move |reader| {
             reader
                 .messages()
                 .list_with_spelled_marks(room, after, through)
         });
-        let found = found.await?;
-        for ids in found.chunks(COMPACTED_AT_ONCE) {
+        let messages = messages.await?;
+        for ids in messages.chunks(COMPACTED_AT_ONCE) {
             let ids = ids.to_vec();
             self.store()
                 .write(NoCaller::Process, move |tx| {
@@ -129,7 +124,7 @@ impl Core {
                 })
                 .await?;
         }
-        Ok(found.len())
+        Ok(messages.len())
     }
 
     /// Removes the records that are older than the log keeps them. Those that a destination has not
@@ -226,5 +221,81 @@ impl Core {
             })
             .await?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use eddyline_model::messages::MessageKind;
+    use eddyline_model::policy::FlowAction;
+    use eddyline_model::search::SearchTokens;
+    use eddyline_model::tags::Tags;
+
+    use super::*;
+    use crate::accounts::tests::World;
+    use crate::{FlowRoom, NewPost, Posted};
+
+    /// Posts a message whose row spells out marks, as earlier versions wrote it.
+    async fn post_with_spelled_marks(world: &World, room: &Arc<FlowRoom>) -> MessageId {
+        let post = NewPost {
+            wait: true,
+            ..NewPost::of(MessageKind::Message, "tea".into())
+        };
+        let posted = world.app.messages().post(&world.ada, room.clone(), post);
+        let Posted::Message(view) = posted.await.unwrap() else {
+            panic!("no message was posted");
+        };
+        let mut message = view.message.clone();
+        let spelled = (5..30).map(|user| format!(":unread:{user}"));
+        let tags = std::iter::once(":user:everyone".to_owned()).chain(spelled);
+        message.tags = Tags::from(tags.collect::<Vec<_>>());
+        let (before, after) = (view.message.clone(), message);
+        let store = world.app.core().store();
+        let update = store.write(NoCaller::Process, move |tx| {
+            tx.messages()
+                .update(&before, &after, &SearchTokens::default())
+        });
+        update.await.unwrap();
+        view.message.id
+    }
+
+    async fn list_spelled(world: &World, room: RoomId) -> Vec<MessageId> {
+        let read = world.app.core().store().read(move |reader| {
+            let (first, last) = (MessageId(0), MessageId::MAX);
+            reader.messages().list_with_spelled_marks(room, first, last)
+        });
+        read.await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn marks_that_earlier_versions_spelled_out_are_compacted_in_all_rooms() {
+        let world = World::new().await;
+        let rooms = world.app.rooms();
+        let room = rooms.find(&world.ada, "acme", "main", FlowAction::Post);
+        let room = room.await.unwrap();
+        let id = room.id();
+        let mut posted = Vec::new();
+        for _ in 0..=2 * COMPACTED_AT_ONCE {
+            posted.push(post_with_spelled_marks(&world, &room).await);
+        }
+        assert_eq!(list_spelled(&world, id).await, posted);
+        world.app.core().tidy().await.unwrap();
+        assert_eq!(list_spelled(&world, id).await, []);
+        let store = world.app.core().store();
+        let messages = store.read(move |reader| {
+            let ids: Vec<i64> = posted.iter().map(|id| id.0).collect();
+            reader.messages().list_by_id(id, &ids)
+        });
+        for message in messages.await.unwrap() {
+            assert_eq!(message.tags.to_vec().len(), 26, "all are shown as before");
+        }
+        // What is looked at once is not looked at again.
+        let place = || store.read(|reader| reader.settings().find(COMPACTED));
+        let noted = place().await.unwrap();
+        assert!(noted.is_some());
+        world.app.core().tidy().await.unwrap();
+        assert_eq!(place().await.unwrap(), noted);
     }
 }

@@ -1,5 +1,6 @@
-//! Whom messages address with groups and with everyone: kept once for all messages of a room that
-//! address the same users, and named by its number in the tags of a message and among its mentions.
+//! Cohorts: the users whom messages address with groups and with everyone. A cohort is kept once
+//! for all messages of a room that address the same users, and named by its number in the tags of a
+//! message and among its mentions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::areas::{Messages, Rooms};
 use crate::messages::{join_tags, split_tags, to_message};
 use crate::reader::Access;
 use crate::rows::{MentionRow, MessageRow};
-use crate::schema::{cohorts, mentions, messages, rooms};
+use crate::schema::{cohorts, mentions, messages};
 use crate::transaction::Tx;
 
 /// Begins the line among the tags of a message that stands for the marks of its cohorts: their
@@ -52,8 +53,8 @@ impl TagsRow {
         row
     }
 
-    /// The tags with their cohorts. One that is missing was removed with what it said a moment
-    /// ago.
+    /// The tags with their cohorts. A cohort that is missing was removed a moment ago, with the
+    /// last message that addressed it.
     fn with(self, cohorts: &HashMap<i64, Arc<Cohort>>) -> Tags {
         let ids = self.cohorts.iter();
         let cohorts: Vec<_> = ids.filter_map(|id| cohorts.get(id).cloned()).collect();
@@ -94,8 +95,8 @@ impl CohortIds {
         join_tags(&[before, &[line], after].concat())
     }
 
-    /// What the unread marks of a message become in the table of mentions: the numbers of users, and
-    /// those of cohorts negated.
+    /// Returns the keys of the unread marks of a message in the table of mentions: the numbers of
+    /// users, and those of cohorts negated.
     pub(crate) fn mention_keys(&self, tags: &Tags) -> BTreeSet<i64> {
         let users = tags.listed_unread().map(|user| user.0);
         users
@@ -137,7 +138,8 @@ fn taken_off(message: &Message) -> HashSet<UserId> {
     users
 }
 
-/// Whether a message mentions everyone by the row of versions before, which had no cohorts.
+/// Returns `true` if a message mentions everyone by the row of earlier versions, which had no
+/// cohorts.
 fn is_of_before(message: &Message) -> bool {
     message.to.is_none()
         && message.tags.marks().is_none()
@@ -158,7 +160,7 @@ fn parse_users(text: &str) -> Vec<UserId> {
         .collect()
 }
 
-/// Where a search for the number of a cohort begins.
+/// Returns the number at which a search for the number of a cohort begins.
 fn first_id(cohort: &Cohort) -> i64 {
     let mut first = [0; 8];
     first.copy_from_slice(&cohort.digest()[..8]);
@@ -217,6 +219,31 @@ impl<C: Access> Messages<'_, C> {
             .load(c)?)
     }
 
+    /// The first message behind this one, in the order of rooms and numbers.
+    pub fn find_next(
+        c: &mut Connection,
+        room: RoomId,
+        after: MessageId,
+    ) -> Result<Option<(RoomId, MessageId)>> {
+        let of_room = messages::table
+            .filter(messages::room_id.eq(room.0))
+            .filter(messages::id.gt(after.0))
+            .order(messages::id)
+            .select((messages::room_id, messages::id))
+            .first::<(i64, i64)>(c)
+            .optional()?;
+        let next = match of_room {
+            Some(next) => Some(next),
+            None => messages::table
+                .filter(messages::room_id.gt(room.0))
+                .order((messages::room_id, messages::id))
+                .select((messages::room_id, messages::id))
+                .first(c)
+                .optional()?,
+        };
+        Ok(next.map(|(room, id)| (RoomId(room), MessageId(id))))
+    }
+
     /// Messages after one and through another whose row spells out several unread marks.
     pub fn list_with_spelled_marks(
         c: &mut Connection,
@@ -233,27 +260,6 @@ impl<C: Access> Messages<'_, C> {
             .select(messages::id)
             .load::<i64>(c)?;
         Ok(ids.into_iter().map(MessageId).collect())
-    }
-}
-
-#[portable]
-impl<C: Access> Rooms<'_, C> {
-    /// The first room, from this one on, that has messages, in the room itself after `after`; with the
-    /// number of its last message.
-    pub fn find_next_with_messages(
-        c: &mut Connection,
-        room: RoomId,
-        after: MessageId,
-    ) -> Result<Option<(RoomId, MessageId)>> {
-        let later = rooms::id.gt(room.0).and(rooms::last_message_id.gt(0));
-        let same = rooms::id.eq(room.0).and(rooms::last_message_id.gt(after.0));
-        let next = rooms::table
-            .filter(later.or(same))
-            .order(rooms::id)
-            .select((rooms::id, rooms::last_message_id))
-            .first::<(i64, i64)>(c)
-            .optional()?;
-        Ok(next.map(|(room, last)| (RoomId(room), MessageId(last))))
     }
 }
 
@@ -364,7 +370,8 @@ impl Messages<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Writes who has a changed message unread. The room must be locked, and the cohorts written.
+    /// Writes which users have a changed message unread. The room must be locked, and the cohorts
+    /// written.
     pub(crate) fn update_mentions(
         &mut self,
         before: &Message,
@@ -373,7 +380,7 @@ impl Messages<'_, Tx<'_>> {
     ) -> Result<()> {
         let (room, id) = (after.room, after.id);
         let is_of_before = is_of_before(before);
-        // Of marks that were spelled out beside the row for everyone, none has a row of its own.
+        // Marks that were spelled out beside the row for everyone have no rows of their own.
         let had = match is_of_before {
             true => BTreeSet::from([0]),
             false => cohorts.mention_keys(&before.tags),
@@ -402,7 +409,7 @@ impl Messages<'_, Tx<'_>> {
         self.delete_unused_cohorts(room, &unused)
     }
 
-    /// Deletes what says who has a message unread. The room must be locked.
+    /// Deletes the rows that mark a message as unread for users. The room must be locked.
     pub(crate) fn delete_all_mentions(&mut self, gone: &Message) -> Result<()> {
         let (room, id) = (gone.room, gone.id);
         let cohorts = self.find_cohorts(room, [&gone.tags])?;
@@ -413,8 +420,8 @@ impl Messages<'_, Tx<'_>> {
         self.delete_unused_cohorts(room, &cohorts.of(&gone.tags))
     }
 
-    /// Writes the unread marks of messages as cohorts that their rows spell out. What is shown and
-    /// found stays. Numbers of no message are passed over.
+    /// Replaces the unread marks that the rows of messages spell out by cohorts. Messages are shown
+    /// and found as before. Numbers of no message are passed over.
     ///
     /// # Errors
     ///
