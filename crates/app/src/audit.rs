@@ -56,8 +56,9 @@ pub(crate) fn note_in(
     Ok(())
 }
 
-/// Records what may concern an organization that the author does not belong to. There the server
-/// stands for them: administrators learn of nobody elsewhere.
+/// Records an entry that may concern an organization that the author does not belong to. There, the
+/// record names the server as its actor, so that administrators learn nothing about users of other
+/// organizations.
 pub(crate) fn note_impartially(tx: &mut Tx<'_>, entry: AuditEntry) -> StoreResult<()> {
     let is_named = match entry.organization {
         Some(organization) if entry.actor.is_none() => is_author_of(tx, organization, entry.user)?,
@@ -70,8 +71,8 @@ pub(crate) fn note_impartially(tx: &mut Tx<'_>, entry: AuditEntry) -> StoreResul
     tx.audit().insert(&entry)
 }
 
-/// Whether the author of the transaction acts on themselves, belongs to an organization, or is no
-/// user and no identity provider.
+/// Returns `true` if the author of the transaction acts on themselves, belongs to the organization,
+/// or is neither a user nor an identity provider.
 fn is_author_of(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

@@ -257,8 +257,8 @@ impl Authentication {
         self.requests.count(actor, self.core.now())
     }
 
-    /// Notes that a counted request was refused for a lack of rights, so that an application that
-    /// may do nothing uses up nothing of others.
+    /// Notes that a counted request was refused for a lack of rights, so that an application
+    /// without rights does not use up the requests of other credentials.
     pub fn note_refused(&self, request: CountedRequest) {
         self.requests.refused(request);
     }

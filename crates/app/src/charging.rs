@@ -36,7 +36,7 @@ const OUTSIDERS: BudgetKey = BudgetKey::new(10, 0);
 /// Streams that read the log, together.
 const REPLAYS: BudgetKey = BudgetKey::new(2, 0);
 
-/// What the store counts a quota key as.
+/// Returns the key under which the store counts a quota key.
 fn budget_key(key: QuotaKey) -> BudgetKey {
     let number = |id: i64| u128::from(id.unsigned_abs());
     match key {
@@ -50,8 +50,8 @@ fn budget_key(key: QuotaKey) -> BudgetKey {
     }
 }
 
-/// The budget of these keys: that of a caller and its organization. All strangers are one group,
-/// from however many networks they come.
+/// The budget of these keys: that of a caller and its organization. All callers of which only the
+/// network is known are one group.
 pub(crate) fn budget(keys: QuotaKeys) -> TaskBudget {
     let (group, line) = match keys.group() {
         QuotaKey::NetworkV4(_) | QuotaKey::NetworkV6(_) => (STRANGERS, NETWORK_LINE),

@@ -215,9 +215,10 @@ pub struct Mailing {
 /// otherwise.
 pub const SCIM_ATTEMPTS: u32 = 10;
 
-/// How many streams may be open at the same time on a server that takes so many connections: seven
-/// eighths of them, so that requests have connections too. While all are open, a user with less than
-/// an eighth of them, of an organization with less than a quarter, takes the place of another.
+/// Returns the quota of streams that may be open at the same time on a server that takes so many
+/// connections: seven eighths of them, so that requests have connections too. While all are open, a
+/// user with less than an eighth of them, of an organization with less than a quarter, takes the
+/// place of another.
 #[must_use]
 pub fn stream_quota(connections: usize) -> Quota {
     let total = (connections - connections / 8) as u64;

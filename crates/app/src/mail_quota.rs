@@ -1,11 +1,11 @@
 //! Quotas on mail: how much may go to one address, and how much one user and one organization may
 //! cause. They are counted in the database, so that they hold over all processes.
 //!
-//! What goes to an address counts for the organization that causes it, so that no organization keeps
-//! another from writing to somebody. A higher bound on the mail of all organizations spares the
-//! mailbox; the first mail of an organization in a day is sent beyond it as well. Operators alone make
-//! organizations, so these first mails are few. Neither do members keep each other from writing: the
-//! first mail of a user is sent beyond the quota of the organization.
+//! Mail to an address counts for the organization that causes it, so that no organization keeps
+//! another from writing to the same address. A higher bound on the mail of all organizations
+//! protects the mailbox; the first mail of an organization in a day is sent beyond it as well. Only
+//! operators make organizations, so these first mails are few. Members do not keep each other from
+//! writing either: the first mail of a user is sent beyond the quota of the organization.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use crate::{Error, Limit};
 
 const MINUTE_MILLIS: i64 = 60_000;
 
-/// How many times the mail of one organization to an address all organizations together may cause.
+/// The bound on the mail to an address of all organizations together, as a multiple of that of one.
 const ALL_ORGANIZATIONS: u32 = 5;
 
 /// Whose quota on mail is used up.
@@ -201,9 +201,9 @@ struct EarlierMail {
     of_sender: bool,
 }
 
-/// When the next mail may go to an address, and the window of the bound that is reached; `None` for
-/// now. `rate` is that of one organization; the mails are the earlier ones to the address, the
-/// latest first.
+/// Returns the time at which the next mail may go to an address, and the window of the bound that
+/// is reached; `None` for now. `rate` is that of one organization; the mails are the earlier ones
+/// to the address, the latest first.
 fn next_mail(rate: MailRate, mails: &[EarlierMail], now: Timestamp) -> Option<(Timestamp, i64)> {
     let of_organization: Vec<_> = mails.iter().filter(|mail| mail.of_organization).collect();
     let of_all: Vec<_> = mails.iter().collect();
@@ -281,8 +281,8 @@ mod tests {
     const MEMBER: (bool, bool) = (true, false);
     const OTHERS: (bool, bool) = (false, false);
 
-    /// After how many milliseconds the next mail may go to an address that had these, the first a
-    /// millisecond ago, the second two, and so on.
+    /// Returns the milliseconds until the next mail may go to an address that had these, the first
+    /// a millisecond ago, the second two, and so on.
     fn next(mails: &[(bool, bool)]) -> Option<i64> {
         let ago = mails.iter().zip(1..);
         let mails: Vec<_> = ago

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::actor::Caller;
 
-/// What is to be recorded of a wrong password that was shown for the account of a user, or for
-/// none: a record for each organization of the user, within the bounds of the counter.
+/// Returns the records of a wrong password that was shown for the account of a user, or for none:
+/// one for each organization of the user, within the bounds of the counter.
 pub(crate) fn entries(
     counter: &RefusalCounter,
     caller: Option<&Caller>,

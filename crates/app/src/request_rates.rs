@@ -1,9 +1,10 @@
-//! How many requests a caller makes in a minute: by one credential, and by all of its kind.
+//! Bounds on the requests that a caller makes in a minute: by one credential, and by all of its
+//! kind.
 //!
-//! Each credential has a rate of its own, so that an application or a source does not use up that of another.
-//! All credentials of a kind together have five times as much: those of a user in person, those of
-//! the user's applications, and the tokens of a flow. What is refused for a lack of rights counts for
-//! the credential alone.
+//! Each credential has a rate of its own, so that an application or a source does not use up that
+//! of another. All credentials of a kind together have five times as much: those of a user in
+//! person, those of the user's applications, and the tokens of a flow. A request that is refused
+//! for a lack of rights counts for the credential alone.
 
 use eddyline_auth::{FailureLimiter, TokenHash};
 use eddyline_model::{ApplicationId, RoomId, Timestamp, UserId};
@@ -11,7 +12,7 @@ use eddyline_model::{ApplicationId, RoomId, Timestamp, UserId};
 use crate::actor::{Actor, Credential};
 use crate::{Error, Limit, Result};
 
-/// How many times the requests of one credential all credentials of a kind may make together.
+/// The bound on the requests of all credentials of a kind together, as a multiple of that of one.
 const TOGETHER: u32 = 5;
 
 /// The most callers that are counted at a time.
@@ -27,7 +28,7 @@ enum CredentialKey {
     Application(UserId, ApplicationId),
 }
 
-/// Whose credentials have a rate together.
+/// The group of credentials that have a rate together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum GroupKey {
     User(UserId),
@@ -133,7 +134,7 @@ mod tests {
         }
     }
 
-    /// How many of so many requests are taken.
+    /// Returns the number of requests, out of `count`, that are taken.
     fn taken(rates: &RequestRates, actor: &Actor, count: usize) -> usize {
         let requests = (0..count).filter(|_| rates.count(actor, NOW).is_ok());
         requests.count()

@@ -86,12 +86,12 @@ impl Listening {
         self.connected.as_ref().map(PresenceGuard::key)
     }
 
-    /// Waits for the stream to be displaced: it ends to make room for that of somebody else.
+    /// Waits for the stream to be displaced: it ends to make room for that of another caller.
     pub fn poll_displaced(&self, cx: &mut Context<'_>) -> Poll<()> {
         self.permit.poll_displaced(cx)
     }
 
-    /// Whether the stream is displaced.
+    /// Returns `true` if the stream is displaced.
     #[must_use]
     pub fn is_displaced(&self) -> bool {
         self.permit.is_displaced()
@@ -142,7 +142,7 @@ impl Streams {
     }
 
     /// Opens a stream, which the second part counts for the caller and shows as the user's presence
-    /// until it is dropped. Where as many streams are open as may be, another one ends for it.
+    /// until it is dropped. If as many streams are open as may be, another one ends for it.
     ///
     /// # Errors
     ///
@@ -204,7 +204,8 @@ impl Streams {
             };
             match self.core.hub.subscribe(request).await {
                 Ok(subscription) => {
-                    // Not before, so that nobody's stream ends for a request that is refused.
+                    // Acquired only now, so that no other stream ends for a request that is
+                    // refused.
                     let permit = self
                         .permits
                         .acquire(keys)

@@ -1,5 +1,5 @@
-//! Which wrong passwords are recorded: within bounds, so that guessing fills no disk, and counted
-//! for each organization by itself, so that guesses at one hide none at another.
+//! Bounds on the wrong passwords that are recorded, so that guessing fills no disk. They are
+//! counted for each organization by itself, so that guesses at one hide none at another.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,14 +8,14 @@ use eddyline_model::{OrganizationId, Timestamp, UserId};
 
 use crate::FailureLimiter;
 
-/// How many wrong passwords for one account are recorded in a minute, in each organization that its
-/// user belongs to.
+/// The most wrong passwords for one account that are recorded in a minute, in each organization
+/// that its user belongs to.
 pub const ACCOUNT_REFUSALS_A_MINUTE: u32 = 10;
-/// How many wrong passwords are recorded in a minute for one organization. As many are for all
-/// accounts of none together, and as many for all accounts that do not exist.
+/// The most wrong passwords that are recorded in a minute for one organization. The same bound
+/// holds for all accounts of no organization together, and for all accounts that do not exist.
 pub const ORGANIZATION_REFUSALS_A_MINUTE: u32 = 60;
 
-/// Where a wrong password is recorded.
+/// The place at which a wrong password is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RefusalPlace {
     /// Among the records of an organization that the user of the account belongs to.
@@ -26,7 +26,7 @@ pub enum RefusalPlace {
     Unknown,
 }
 
-/// Whose bound a place counts against.
+/// The bound that a place counts against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Share {
     Organization(OrganizationId),
@@ -66,8 +66,8 @@ impl Default for RefusalCounter {
 }
 
 impl RefusalCounter {
-    /// Counts a wrong password. When it is to be recorded, gives how many were not since the last
-    /// one that was, for the same organization.
+    /// Counts a wrong password. If it is to be recorded, returns the number of those that were not
+    /// since the last one that was, for the same organization.
     pub fn count(&self, place: RefusalPlace, now: Timestamp) -> Option<u64> {
         let share = place.share();
         // Held while both limits are asked and charged: otherwise two could pass where there is
@@ -106,7 +106,7 @@ mod tests {
         RefusalPlace::Organization(organization, UserId(user))
     }
 
-    /// How many of so many wrong passwords are recorded.
+    /// Returns the number of wrong passwords, out of `many`, that are recorded.
     fn recorded(counter: &RefusalCounter, place: RefusalPlace, many: u32) -> u32 {
         (0..many).fold(0, |sum, _| {
             sum + u32::from(counter.count(place, NOW).is_some())
@@ -132,7 +132,7 @@ mod tests {
         recorded(&counter, RefusalPlace::Unknown, 100);
         assert_eq!(recorded(&counter, of(BETA, 8), 9), 9);
         assert_eq!(recorded(&counter, RefusalPlace::Server(UserId(9)), 9), 9);
-        // One who belongs to both is recorded where there is room.
+        // A wrong password for a user of both is recorded in the one that has room.
         assert_eq!(recorded(&counter, of(ACME, 10), 1), 0);
         assert_eq!(recorded(&counter, of(BETA, 10), 1), 1);
     }

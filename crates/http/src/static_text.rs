@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use http::HeaderMap;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, VARY};
 
-/// A text that answers requests as it is, or compressed for those who take it so.
+/// A text that is sent as it is, or compressed to clients that take gzip.
 #[derive(Debug)]
 pub struct StaticText {
     plain: Bytes,
@@ -56,8 +56,8 @@ fn compress(text: &[u8]) -> io::Result<Bytes> {
     Ok(encoder.finish()?.into())
 }
 
-/// Whether a client takes gzip: it names it, or any encoding, with a weight that is not zero
-/// (RFC 9110, section 12.5.3).
+/// Returns `true` if a client takes gzip: it names it, or any encoding, with a weight that is not
+/// zero (RFC 9110, section 12.5.3).
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(ACCEPT_ENCODING).iter();
     let lines = lines.filter_map(|line| line.to_str().ok());

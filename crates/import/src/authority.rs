@@ -1,9 +1,10 @@
-//! Whom an archive reaches: the one place that decides it, for every format.
+//! The people whom an archive reaches: the one place that decides it, for every format.
 //!
 //! [`ImportWork::decide`] asks [`policy::person_relation`] for each person, by the state before the
-//! import, and says the outcome before anything is written. [`ImportWork::make_participants`] makes accounts
-//! and members of those who are reached, and gives [`Participants`]. These are the only source of
-//! users, authors and pairs of users: what an archive says of anybody else keeps their name.
+//! import, and reports the outcome before anything is written. [`ImportWork::make_participants`]
+//! makes accounts and members of those who are reached, and returns [`Participants`]. These are the
+//! only source of users, authors and pairs of users: content of all other people keeps their names
+//! only.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,28 +21,28 @@ use crate::people::{self, Person};
 use crate::target::ImportWork;
 use crate::{Error, FlowInvitations, ImportPlan, LeftOutKind, Result, texts};
 
-/// How many people one transaction brings in.
+/// The number of people that one transaction brings in.
 const PEOPLE: usize = 100;
 
-/// A person of an archive with what they are here.
+/// A person of an archive, with their state on this server.
 #[derive(Clone, Debug)]
 pub(crate) struct Participant {
     /// The account, where the archive reaches it.
     user: Option<UserId>,
     is_new: bool,
-    /// Whether they were mailed a link to choose a password.
+    /// `true` if they were mailed a link to choose a password.
     is_mailed: bool,
-    /// Whether they belong to the organization now.
+    /// `true` if they belong to the organization now.
     is_member: bool,
     may_converse: bool,
-    /// Where to invite them to.
+    /// The address at which to invite them.
     invited: Option<Email>,
     name: String,
     nick: String,
 }
 
 impl Participant {
-    /// Somebody with this account, or with none.
+    /// A person with this account, or with none.
     #[cfg(test)]
     pub(crate) fn of_test(user: Option<UserId>) -> Self {
         Self {
@@ -76,7 +77,7 @@ impl Participant {
         &self.nick
     }
 
-    /// As whom messages of the person appear.
+    /// Returns the author that messages of the person show.
     pub(crate) fn author(&self) -> Author {
         Author {
             user: self.user,
@@ -101,7 +102,7 @@ impl Participants {
         &self.all
     }
 
-    /// The person whom the archive calls so.
+    /// The person to whom the archive gives this id.
     pub(crate) fn find(&self, id: &str) -> Option<&Participant> {
         self.by_id.get(id).map(|place| &self.all[*place])
     }
@@ -137,7 +138,7 @@ impl Pair {
         self.0 == user || self.1 == user
     }
 
-    /// Whom a message of one of the two goes to.
+    /// Returns the user to whom a message of one of the two goes.
     pub(crate) fn other(self, author: Option<UserId>) -> UserId {
         match author == Some(self.0) {
             true => self.1,
@@ -146,19 +147,19 @@ impl Pair {
     }
 }
 
-/// What an earlier import has noted for a room of an archive.
+/// The note of an earlier import on a room of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotedRoom {
     /// Nothing, or a room that is gone.
     Absent,
     /// The room.
     Same(RoomId),
-    /// Another room: what the archive calls so was something else then.
+    /// Another room: the archive gave this id to something else then.
     Another,
 }
 
-/// Looks whether a noted room is the conversation of a pair, or a flow of the organization. An
-/// archive calls its rooms as it likes.
+/// Checks whether a noted room is the conversation of a pair, or a flow of the organization. An
+/// archive may give its rooms any ids.
 pub(crate) fn confirm_room(
     reader: &mut Reader<'_>,
     organization: OrganizationId,
@@ -184,7 +185,7 @@ pub(crate) fn confirm_room(
     })
 }
 
-/// What was decided of each person of an archive.
+/// The decision on each person of an archive.
 pub(crate) struct Decisions {
     people: Vec<Person>,
     relations: Vec<PersonRelation>,
@@ -199,7 +200,7 @@ struct PersonState {
     is_elsewhere: bool,
 }
 
-/// Looks what a person is. `email` is their address, and `domains_of` the organization whose domains
+/// Looks a person up. `email` is their address, and `domains_of` the organization whose domains
 /// count: the one above an organization that is to be made.
 fn look_up(
     reader: &mut Reader<'_>,
@@ -223,7 +224,7 @@ fn look_up(
 }
 
 impl ImportWork<'_> {
-    /// Decides whom the archive reaches, and says it before anything is written.
+    /// Decides whom the archive reaches, and reports it before anything is written.
     pub(crate) fn decide(&mut self, people: Vec<Person>) -> Result<Decisions> {
         let (mut relations, mut plan) = (Vec::with_capacity(people.len()), ImportPlan::default());
         let mut newcomers = HashSet::new();
@@ -254,7 +255,7 @@ impl ImportWork<'_> {
         Ok(Decisions { people, relations })
     }
 
-    /// Says before anything is written that the organization has too few places.
+    /// Fails before anything is written if the organization has too few places.
     fn check_places(&self, newcomers: usize) -> Result<()> {
         let organization = self.origin.organization;
         let organization = self.read(move |reader| reader.organizations().find(organization))?;
@@ -315,7 +316,7 @@ impl ImportWork<'_> {
         Ok(participants)
     }
 
-    /// Reports whom to invite: each into the first flow that names them.
+    /// Reports the people to invite: each into the first flow that names them.
     pub(crate) fn report_invitations<'a>(
         &mut self,
         flows: impl IntoIterator<Item = (RoomId, Vec<&'a Participant>)>,
@@ -344,8 +345,8 @@ impl ImportWork<'_> {
     }
 }
 
-/// The name in URLs of a flow that is open, and the address of who may invite into it: an
-/// administrator of the organization, or else another member, of those in the flow.
+/// Returns the name in URLs of a flow that is open, and the address of a member who may invite into
+/// it: an administrator of the organization, or else another member of it, of those in the flow.
 fn find_inviter(
     reader: &mut Reader<'_>,
     room: RoomId,
@@ -390,7 +391,7 @@ fn left_out(relation: PersonRelation) -> Option<LeftOutKind> {
     }
 }
 
-/// Somebody who has nothing but a name here.
+/// A person who has nothing but a name here.
 fn named(person: &Person, relation: PersonRelation) -> Outcome {
     let is_invited = relation == PersonRelation::Elsewhere && person.membership.is_some();
     let participant = Participant {
@@ -406,7 +407,7 @@ fn named(person: &Person, relation: PersonRelation) -> Outcome {
     (participant, left_out(relation))
 }
 
-/// What would become of a person.
+/// Returns the outcome that an import would have for a person.
 fn preview(
     reader: &mut Reader<'_>,
     origin: &ImportOrigin,
@@ -442,8 +443,9 @@ fn make_participant(
         return Ok(named(person, decided));
     };
     let organization = origin.organization;
-    // Locked, so that what is decided and a nick that is free stay so. Others may have written since
-    // it was decided, so it is decided again: what imports write makes nobody more than they were.
+    // Locked, so that the decision stays valid and a free nick stays free. Other transactions may
+    // have written since the first decision, so it is made again: the writes of imports never let
+    // an archive reach more people.
     tx.organizations().lock(organization)?;
     tx.organizations()
         .lock_address_domain(organization, &email.key())?;

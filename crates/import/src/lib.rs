@@ -37,13 +37,13 @@ pub enum ArchiveFormat {
 /// How far an import is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportProgress {
-    /// Whom it concerns. Nothing was written before.
+    /// The people whom it concerns. Nothing was written before.
     Plan(ImportPlan),
     /// A flow or conversation is being filled.
     Messages {
-        /// What the archive calls it.
+        /// The name that the archive gives it.
         room: String,
-        /// How many messages were added so far.
+        /// The number of messages that were added so far.
         messages: u64,
     },
 }

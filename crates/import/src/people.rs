@@ -11,7 +11,7 @@ use eddyline_storage::{ImportOrigin, ImportedKind, NewMail, NewUser, Result as S
 
 use crate::{LeftOutKind, texts};
 
-/// Within how much time mail is counted.
+/// The time within which mail is counted.
 const DAY_MILLIS: i64 = 86_400_000;
 
 /// A person as an archive tells of them.
@@ -28,7 +28,7 @@ pub(crate) struct Person {
     pub(crate) is_bot: bool,
     /// Whether a new account may be used.
     pub(crate) is_active: bool,
-    /// Whether the archive says that the address is proved.
+    /// `true` if the archive says that the address is proved.
     pub(crate) is_proved: bool,
     /// When the account was made; now, where the archive does not say.
     pub(crate) created_at: Option<i64>,
@@ -39,14 +39,14 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// Their address, where it is one. Those under `.invalid` stand for addresses that were taken away,
-    /// of accounts by their number here.
+    /// Their address, if it is a valid one. Addresses under `.invalid` do not count: each stands
+    /// for one that was taken away, and names the account by its number here.
     pub(crate) fn address(&self) -> Option<Email> {
         let email: Email = self.email.as_ref()?.parse().ok()?;
         (!email.key().ends_with(".invalid")).then_some(email)
     }
 
-    /// As whom reports name them.
+    /// Returns the address, or else the name, by which reports name them.
     pub(crate) fn shown(&self) -> &str {
         self.email.as_deref().unwrap_or(&self.name)
     }

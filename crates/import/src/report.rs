@@ -3,22 +3,22 @@
 use eddyline_model::policy::PersonRelation;
 use serde::Serialize;
 
-/// How many people of one kind a plan names.
+/// The number of people of one kind that a plan names.
 const NAMED: usize = 5;
 
-/// Whom an import concerns. It is known before anything is written.
+/// The people whom an import concerns. They are known before anything is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ImportPlan {
-    /// People by what they are to the organization.
+    /// People by their relation to the organization.
     pub people: Vec<PlannedPeople>,
 }
 
-/// People who are the same to the organization.
+/// People with the same relation to the organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedPeople {
-    /// What they are.
+    /// Their relation.
     pub relation: PersonRelation,
-    /// How many.
+    /// Their number.
     pub count: u64,
     /// The first of them, by their addresses, or their names where they have none.
     pub first: Vec<String>,
@@ -170,7 +170,7 @@ pub struct ImportReport {
     pub new_people: u64,
     /// People who were mailed a link to choose a password.
     pub invited: u64,
-    /// Whom to invite, since they have an account that does not belong to the organization.
+    /// The people to invite, since they have an account that does not belong to the organization.
     pub invitations: Vec<FlowInvitations>,
     /// Flows that were made.
     pub flows: u64,

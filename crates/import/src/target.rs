@@ -20,11 +20,11 @@ pub struct ImportTarget {
     pub organization: String,
     /// How many bytes the files of an organization may have.
     pub max_file_bytes: u64,
-    /// The name in URLs of the organization above one that the archive makes. What the archive says
-    /// of that does not count.
+    /// The name in URLs of the organization above one that the archive makes. The parent that the
+    /// archive names does not count.
     pub parent: Option<String>,
-    /// Whether people who get an account are mailed a link to choose a password, and how much mail
-    /// about accounts the organization may cause in a day; 0 for any number.
+    /// `Some` if people who get an account are mailed a link to choose a password: the number of
+    /// mails about accounts that the organization may cause in a day; 0 for any number.
     pub invites: Option<u32>,
     /// Whether nothing is written, and the report says what would be.
     pub is_dry_run: bool,
@@ -93,7 +93,7 @@ impl<'p> ImportWork<'p> {
         self.parent.unwrap_or(self.origin.organization)
     }
 
-    /// Says whom the import concerns.
+    /// Reports the people whom the import concerns.
     pub(crate) fn note_plan(&mut self, plan: ImportPlan) {
         (self.progress)(ImportProgress::Plan(plan));
     }
@@ -123,7 +123,7 @@ pub(crate) fn parent_of_existing() -> Error {
     Error::Unfit("--parent is for an organization that the archive makes".to_owned())
 }
 
-/// Refuses an organization that is to be deleted: its members are let in nowhere.
+/// Refuses an organization that is to be deleted, since its members have no access to it.
 pub(crate) fn refuse_closed(target: &ImportTarget, organization: OrganizationId) -> Result<()> {
     let read = target.store.read(move |reader| {
         let deletion = DeletionTarget::Organization(organization);

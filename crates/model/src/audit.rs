@@ -45,7 +45,7 @@ pub mod actor {
         format!("application:{id}")
     }
 
-    /// What the addresses of an identity provider name it, if a text names one.
+    /// Returns the id that the addresses of an identity provider give it, if a text names one.
     #[must_use]
     pub fn named_provider(text: &str) -> Option<&str> {
         text.strip_prefix("scim:")
@@ -351,8 +351,8 @@ impl AuditEntry {
         }
     }
 
-    /// The same, done by this actor. What the [server](actor::SERVER) does for the author has
-    /// neither their network address nor their application.
+    /// The same, done by this actor. A record of what the [server](actor::SERVER) does for the
+    /// author has neither their network address nor their application.
     #[must_use]
     pub fn by(self, actor: impl Into<String>) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! Shares of a resource that leave room for others.
 
-/// How much of a resource is in use.
+/// The amount of a resource that is in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InUse {
     /// By all together.
@@ -16,15 +16,15 @@ pub struct InUse {
 pub enum NoRoom {
     /// Nothing is left.
     All,
-    /// What is left is for others.
+    /// The rest is for others.
     Share,
 }
 
-/// Admits a caller to `amount` more of a resource of which there is `bound` in all. A group may
-/// use as much as it leaves to all other groups, and a caller as much as it leaves to the other
-/// callers of half of the resource. So a caller who is alone has a quarter, a group almost a half,
-/// and the next one can begin at once. A resource that is not in use is given to the first who asks for it,
-/// whatever its size.
+/// Admits a caller to `amount` more of a resource of which there is `bound` in all. A group may use
+/// as much as it leaves to all other groups, and a caller as much as it leaves to the other callers
+/// of half of the resource. So a caller who is alone has a quarter, a group almost a half, and the
+/// next one can begin at once. A resource that is not in use is given to the first caller that asks
+/// for it, whatever the amount.
 ///
 /// # Errors
 ///
@@ -48,8 +48,8 @@ pub const fn leaves_room(bound: u64, in_use: InUse, amount: u64) -> Result<(), N
 mod tests {
     use super::*;
 
-    /// How much each caller of a group gets, one after the other, who all take what they can. The
-    /// others use `all`.
+    /// Returns the amount that each caller of a group gets, one after the other, if all take what
+    /// they can. The others use `all`.
     fn take(callers: usize, all: &mut u64) -> Vec<u64> {
         let mut group = 0;
         let mut take_one = || {

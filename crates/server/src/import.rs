@@ -96,7 +96,7 @@ async fn note(store: &Store, organization: &str, detail: &Value) -> Result<(), C
     Ok(())
 }
 
-/// Whom an import concerns.
+/// The people whom an import concerns.
 #[derive(Serialize)]
 struct PlanLine {
     progress: &'static str,

@@ -94,7 +94,7 @@ impl Reporter {
         };
     }
 
-    /// Says something that stays, before the answer.
+    /// Prints a line that stays, before the answer.
     pub(crate) fn say(&self, line: &(impl Display + Serialize)) {
         let _ = match self.json {
             true => json_line(self.out(), line),

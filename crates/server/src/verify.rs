@@ -93,7 +93,7 @@ impl VerifyAnswer {
 
 impl Display for VerifyAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An archive that is not as it was written was read and nothing more.
+        // An archive with findings is reported as read, not as verified.
         let done = match self.findings.len() {
             0 => "Verified",
             _ => "Read",

@@ -1,11 +1,11 @@
-//! Whom reads and writes count for. The store does not know what callers are: it is given opaque
-//! accounts.
+//! The accounts that reads and writes count for. The store does not know what callers are: it is
+//! given opaque accounts.
 
 use std::cell::Cell;
 use std::future::Future;
 
-/// Somebody whom reads and writes count for: a caller, or a group of callers. Equal accounts share
-/// one budget.
+/// An account that reads and writes count for: a caller, or a group of callers. Equal accounts
+/// share one budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BudgetKey {
     kind: u8,
@@ -56,13 +56,14 @@ impl TaskBudget {
         CURRENT.scope(Cell::new(self), future)
     }
 
-    /// Counts the further reads and writes of this task for another caller and its group. Outside a scope it
+    /// Counts later reads and writes of this task for another caller and group. Outside a scope it
     /// does nothing.
     pub fn charge(self) {
         let _ = CURRENT.try_with(|current| current.set(self));
     }
 
-    /// Counts the further reads and writes of this task for another group. Outside a scope it does nothing.
+    /// Counts later reads and writes of this task for another group. Outside a scope it does
+    /// nothing.
     pub fn charge_group(group: BudgetKey) {
         let _ = CURRENT.try_with(|current| {
             current.set(Self {

@@ -33,8 +33,9 @@ impl<C: Access> Organizations<'_, C> {
 }
 
 impl<C: Access> Organizations<'_, C> {
-    /// Whose the domain of an address is, as an organization sees it: what belongs to an organization
-    /// belongs to those below it too. The address is given in the form by which addresses are compared.
+    /// Returns the owner of the domain of an address, as an organization sees it: what belongs to
+    /// an organization belongs to those below it too. The address is given in the form by which
+    /// addresses are compared.
     ///
     /// # Errors
     ///
@@ -132,8 +133,9 @@ impl Emails<'_, Tx<'_>> {
 }
 
 impl Organizations<'_, Tx<'_>> {
-    /// Whose the domain of an address is, as [`find_address_domain`](Self::find_address_domain) says.
-    /// It stays so until the transaction ends.
+    /// Returns the owner of the domain of an address, as
+    /// [`find_address_domain`](Self::find_address_domain) does. It stays so until the transaction
+    /// ends.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ pub(crate) fn unread_user(tag: &str) -> Option<i64> {
     user.filter(|user| *user > 0)
 }
 
-/// Where messages are looked for.
+/// The place in which messages are looked for.
 pub(crate) struct SearchPlace {
     pub(crate) room: RoomId,
     /// The cohorts of the room that a user is in, for each whose unread marks are asked for.
@@ -388,8 +388,8 @@ fn sources<'q>(
 fn tag_source(place: &SearchPlace, tag: &str, value: &mut impl FnMut(String) -> String) -> String {
     let room = place.room;
     match unread_user(tag) {
-        // A mention of a cohort is one row; who has dealt with it is told elsewhere. So is one of
-        // everyone by versions before, under 0.
+        // A mention of a cohort is one row; `mentions_seen` has the users who have dealt with it.
+        // So is one of everyone by earlier versions, under 0.
         Some(user) => {
             let cohorts = place.cohorts.get(&user).into_iter().flatten();
             let cohorts: String = cohorts.map(|id| format!(", -{id}")).collect();

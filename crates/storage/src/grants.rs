@@ -314,7 +314,7 @@ impl OauthTokens<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Forgets codes, and gives them.
+    /// Deletes codes, and returns them.
     pub fn delete_codes(c: &mut Connection, whose: GrantsOf) -> Result<Vec<AuthorizationCode>> {
         let all = diesel::delete(authorization_codes::table);
         let rows = match whose {

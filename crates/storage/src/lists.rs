@@ -118,7 +118,7 @@ impl<C: Access> Messages<'_, C> {
         Ok(Cow::Owned(query))
     }
 
-    /// Where the messages of a query are looked for.
+    /// Returns the place in which the messages of a query are looked for.
     fn search_place(&mut self, room: RoomId, query: &MessageQuery) -> Result<SearchPlace> {
         let mut cohorts = HashMap::new();
         for user in query.tags.iter().filter_map(|tag| find::unread_user(tag)) {

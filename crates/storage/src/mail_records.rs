@@ -28,7 +28,7 @@ pub struct MailRecord {
     pub sender: Option<UserId>,
     /// The organization that caused it, if it was one.
     pub organization: Option<OrganizationId>,
-    /// When it was caused.
+    /// The time at which it was caused.
     pub at: Timestamp,
 }
 

@@ -164,7 +164,7 @@ impl Messages<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Takes back that a message mentions those with these keys.
+    /// Deletes the mentions with these keys of a message.
     pub(crate) fn delete_mentions(
         c: &mut Connection,
         room: RoomId,
@@ -181,7 +181,8 @@ impl Messages<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Forgets who has dealt with a mention of a cohort that is no more: another is news to all.
+    /// Deletes the records of users who have dealt with a mention of a cohort that is gone: a new
+    /// mention is unread for all of its users.
     pub(crate) fn delete_seen_mentions(
         c: &mut Connection,
         room: RoomId,
@@ -411,7 +412,7 @@ impl Messages<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Writes the row of a changed message and what its tags say.
+    /// Writes the row of a changed message, its tags and its mentions.
     pub(crate) fn update_tags(&mut self, before: &Message, after: &Message) -> Result<()> {
         let (room, id) = (after.room, after.id);
         let cohorts = self.find_cohorts(room, [&before.tags, &after.tags])?;
@@ -428,7 +429,7 @@ impl Messages<'_, Tx<'_>> {
         self.update_mentions(before, after, &cohorts)
     }
 
-    /// Writes who is mentioned.
+    /// Inserts rows of mentions.
     pub(crate) fn insert_mentions(&mut self, rows: &[MentionRow]) -> Result<()> {
         match rows.is_empty() {
             true => Ok(()),

@@ -246,8 +246,8 @@ impl<C: Access> Notifications<'_, C> {
 }
 
 impl<C: Access> Notifications<'_, C> {
-    /// Which of some users messages of a room mention, by name, as members of a group, or with
-    /// everyone.
+    /// Returns the pairs of a message of a room and one of these users whom it mentions: by name,
+    /// as a member of a group, or with everyone.
     ///
     /// # Errors
     ///
@@ -275,7 +275,7 @@ impl<C: Access> Notifications<'_, C> {
         for (_, key, message, sender) in rows {
             let message = MessageId(message);
             let addressed: Vec<UserId> = match (key, cohorts.get(&-key)) {
-                // Everyone, by versions before.
+                // Everyone, as earlier versions wrote it.
                 (0, _) => users.iter().copied().collect(),
                 (_, Some(cohort)) => cohort.users().to_vec(),
                 (_, None) => Vec::new(),

@@ -18,9 +18,9 @@ const ROWS: usize = 500;
 /// The most push messages that wait for one browser. Another one takes the place of the oldest.
 const MAX_WAITING: i64 = 20;
 
-/// The first push message of each browser for which they are due (all are at the same time), in turns
-/// of organizations, and within each in turns of users. A user counts for the first of their organizations; those without
-/// one are as one together. Those that were tried least come first.
+/// The first push message of each browser for which they are due (all are at the same time), in
+/// turns of organizations, and within each in turns of users. A user counts for the first of their
+/// organizations; users without one are one group. Those that were tried least come first.
 const DUE: &str = "
     with browsers as (
         select p.id, p.session_hash, p.attempts, p.due_at, s.user_id, s.endpoint,
@@ -118,7 +118,8 @@ fn to_push(row: PushRow) -> QueuedPush {
 
 #[portable]
 impl<C: Access> Notifications<'_, C> {
-    /// When the next push message is due that is not yet; `None` when none waits.
+    /// Returns the time at which the next push message is due that is not yet; `None` when none
+    /// waits.
     pub fn find_next_due_after(c: &mut Connection, now: Timestamp) -> Result<Option<Timestamp>> {
         Ok(pushes::table
             .filter(pushes::due_at.gt(now.0))

@@ -18,7 +18,7 @@ pub(crate) struct Readers {
 
 impl Readers {
     /// So many reads at once: a fair share of a quarter for each caller and of a half for each
-    /// group. While nobody else waits, a caller leaves a quarter free and a group an eighth.
+    /// group. While no other caller waits, a caller leaves a quarter free and a group an eighth.
     pub(crate) fn new(permits: usize, time: Duration) -> Self {
         let part = |of: usize, parts: usize| (permits * of / parts).max(1);
         let limits = PermitLimits {

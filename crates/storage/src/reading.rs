@@ -133,9 +133,10 @@ impl<C: Access> Members<'_, C> {
         Ok(rows.into_iter().map(marker).collect())
     }
 
-    /// Of the messages that stand behind the marker for their kind, and were not read with their
-    /// thread: how many mention the user by name, and which of the others mention a cohort,
-    /// whether the user is in it or not, each with the key of the mention.
+    /// Looks at the messages that stand behind the marker for their kind, and were not read with
+    /// their thread. Returns the number of those that mention the user by name, and those of the
+    /// others that mention a cohort, whether the user is in it or not, each with the key of the
+    /// mention.
     fn unread_mentions(
         c: &mut Connection,
         room: RoomId,
@@ -223,8 +224,8 @@ impl InboxNews {
 }
 
 impl<C: Access> Members<'_, C> {
-    /// How many messages mention the user that stand behind the marker for their kind, and were not
-    /// read with their thread.
+    /// Returns the number of messages that mention the user, stand behind the marker for their
+    /// kind, and were not read with their thread.
     ///
     /// # Errors
     ///
@@ -246,7 +247,7 @@ impl<C: Access> Members<'_, C> {
             false => Messages(self.0).list_cohorts_with(room, user.0, Some(&asked))?,
         };
         let cohorts: BTreeSet<i64> = cohorts.into_iter().collect();
-        // 0 is everyone, by versions before.
+        // 0 is everyone, as earlier versions wrote it.
         let is_in = |key: i64| key == 0 || cohorts.contains(&-key);
         let unread: BTreeSet<i64> = of_cohorts
             .into_iter()

@@ -27,7 +27,7 @@ pub(crate) struct MessageRow {
 }
 
 /// A mention: room, its key (a user, or a cohort by its number negated; 0 stands for everyone in
-/// messages of before), message, sender.
+/// messages of earlier versions), message, sender.
 pub(crate) type MentionRow = (i64, i64, i64, i64);
 
 /// A thread.

@@ -36,9 +36,9 @@ const HINTS: usize = 64;
 pub struct Options {
     /// How many requests may read at once, each on a connection of its own.
     pub readers: u32,
-    /// How many rows may wait to be written, where a write that is no post counts as 64; more are
-    /// refused with [`Error::Busy`]. A caller and a group of callers have shares of it, beyond which
-    /// they are refused with [`Error::TooManyWrites`].
+    /// The number of rows that may wait to be written, where a write that is no post counts as 64;
+    /// more are refused with [`Error::Busy`]. A caller and a group of callers have shares of it,
+    /// beyond which they are refused with [`Error::TooManyWrites`].
     pub queue: u64,
     /// How long a read of a request may take; then its statement is interrupted.
     pub read_time: Duration,

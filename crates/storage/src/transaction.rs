@@ -125,7 +125,7 @@ impl<'c> Tx<'c> {
         self.author = author;
     }
 
-    /// Who acts in this transaction.
+    /// Returns the actor of this transaction.
     #[must_use]
     pub fn actor(&self) -> &str {
         &self.author.actor

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
 
-/// Something that is served for as much as it weighs.
+/// An item that is served for as much as it weighs.
 pub(crate) trait Weighted {
-    /// What serving it costs.
+    /// The cost of serving it.
     fn weight(&self) -> u64;
 }
 
-/// What the next thing can be taken from.
+/// A source of items, from which the next one can be taken.
 pub(crate) trait Line {
     type Item: Weighted;
 
@@ -28,8 +28,8 @@ impl<T: Weighted> Line for VecDeque<T> {
 /// Lines by their keys, which take turns. Each has been served up to a mark, and the line with the
 /// lowest mark is next (start-time fair queueing). A new line begins at the mark of the line that
 /// was served last, so it waits for no more than one turn of each other. A line that has nothing
-/// more keeps its mark until the others have come as far, so that asking for one thing after the other
-/// gives no more than asking for all at once.
+/// more keeps its mark until the others have come as far, so that asking for one thing after the
+/// other gives no more than asking for all at once.
 #[derive(Debug)]
 pub(crate) struct Turns<K, L> {
     by_key: BTreeMap<K, (Mark, L)>,
@@ -39,7 +39,8 @@ pub(crate) struct Turns<K, L> {
     marks: u64,
 }
 
-/// How much a line has been served, and a number that tells lines apart that were served alike.
+/// The weight that a line has been served, and a number that tells apart lines that were served
+/// alike.
 type Mark = (u64, u64);
 
 impl<K, L> Default for Turns<K, L> {
@@ -68,7 +69,7 @@ impl<K: Copy + Ord, L: Default> Turns<K, L> {
         line
     }
 
-    /// Counts so much as served for a key, if it is not forgotten. Gives its line.
+    /// Counts this weight as served for a key, if the key is not forgotten. Returns its line.
     pub(crate) fn charge(&mut self, key: K, weight: u64) -> Option<&mut L> {
         let (mark, line) = self.by_key.get_mut(&key)?;
         self.order.remove(mark);

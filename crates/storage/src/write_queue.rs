@@ -1,6 +1,7 @@
-//! The queue of the writer. What waits is served in turns: posts and closures, of each the groups of
-//! callers, and of each group its callers. A turn counts by what is written, so neither the number of
-//! jobs nor their size decides how long others wait, and who is alone has the whole writer.
+//! The queue of the writer. Jobs are served in turns: posts and closures, of each the groups of
+//! callers, and of each group its callers. A turn counts by what is written, so neither the number
+//! of jobs nor their size decides how long others wait, and a caller that is alone has the whole
+//! writer.
 
 use std::collections::VecDeque;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -24,19 +25,19 @@ use crate::{Error, Result};
 const BATCH: usize = 256;
 /// The rows from which on a transaction takes no more posts.
 const BATCH_ROWS: u64 = 2_048;
-/// What a closure costs, in rows: its transaction takes about as long. One that took longer is
+/// The cost of a closure, in rows: its transaction takes about as long. One that took longer is
 /// charged with the rows that could have been written meanwhile, up to a bound.
 const CLOSURE_ROWS: u64 = 64;
 const MAX_CLOSURE_ROWS: u64 = 16_384;
-/// How long writing a row takes, about.
+/// The approximate time that writing a row takes.
 const ROW_TIME: Duration = Duration::from_micros(25);
 /// The most that one post counts for while it waits.
 const MAX_POST_ROWS: u64 = 2_048;
 
-/// What became of a post, and where the log stood then.
+/// The outcome of a post, and the position of the log then.
 #[derive(Clone, Debug)]
 pub struct PostResult {
-    /// What became of it.
+    /// The outcome.
     pub outcome: AppendOutcome,
     /// The position of its log entry, when there is one.
     pub event: Option<EventId>,
@@ -51,17 +52,17 @@ pub(crate) enum Job {
     Index(RoomId, oneshot::Sender<Result<()>>),
 }
 
-/// What the writer does next, in one transaction.
+/// The next work of the writer, in one transaction.
 pub(crate) enum Next {
     Posts(Vec<Draft>, Vec<PostReply>),
     Run(Box<dyn Work>, JobKey),
     Index(RoomId, oneshot::Sender<Result<()>>),
 }
 
-/// Whom a job counts for.
+/// The caller and the group that a job counts for.
 pub(crate) type JobKey = FairnessKey<BudgetKey>;
 
-/// Why the writer waits no longer.
+/// The reason for which the writer waits no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waited {
     /// A job waits.
@@ -95,7 +96,7 @@ type LinesOfCallers = Turns<BudgetKey, VecDeque<Waiting>>;
 
 /// The queue of one writer.
 pub(crate) struct WriteQueue {
-    /// How many rows may wait.
+    /// The most rows that may wait.
     bound: u64,
     state: Mutex<State>,
     changed: Condvar,
@@ -113,7 +114,7 @@ struct State {
 #[derive(Debug, Default)]
 struct Rows {
     all: u64,
-    /// Of the groups and callers that wait with any.
+    /// Those of the groups and callers of which any wait.
     by_group: BTreeMap<BudgetKey, u64>,
     by_caller: BTreeMap<BudgetKey, u64>,
 }
@@ -185,7 +186,7 @@ impl WriteQueue {
         Some(Next::Posts(drafts, replies))
     }
 
-    /// Charges a closure that was run with what it took beyond [`CLOSURE_ROWS`].
+    /// Charges a closure that was run with the time it took beyond [`CLOSURE_ROWS`].
     pub(crate) fn charge(&self, key: JobKey, took: Duration) {
         let rows = u64::try_from(took.as_micros() / ROW_TIME.as_micros()).unwrap_or(u64::MAX);
         let more = rows.min(MAX_CLOSURE_ROWS).saturating_sub(CLOSURE_ROWS);
@@ -227,7 +228,8 @@ impl WriteQueue {
         self.changed.notify_one();
     }
 
-    /// Closes the queue and drops what waits, which is answered so: for a writer that has ended.
+    /// Closes the queue and drops the jobs that wait, which fails them: for a writer that has
+    /// ended.
     pub(crate) fn abandon(&self) {
         self.close();
         let lanes = std::mem::take(&mut self.lock().lanes);
@@ -240,7 +242,7 @@ impl WriteQueue {
 }
 
 impl Rows {
-    /// Whether so many rows of a key may wait as well.
+    /// Checks that so many more rows of a key may wait.
     fn admit(&self, key: JobKey, rows: u64, bound: u64) -> Result<()> {
         let of = |waiting: &BTreeMap<BudgetKey, u64>, key| waiting.get(&key).copied().unwrap_or(0);
         let waiting = InUse {
@@ -277,7 +279,7 @@ impl Rows {
     }
 }
 
-/// What a queue answers that takes nothing any more.
+/// The answer of a queue that takes no more jobs.
 pub(crate) fn closed() -> Error {
     Error::Unavailable("the store is closed".into())
 }

@@ -29,7 +29,7 @@ const YIELD: Duration = Duration::from_millis(1);
 const INDEX_PAUSE: Duration = Duration::from_millis(200);
 const INDEX_RETRY: Duration = Duration::from_secs(5);
 
-/// Answers those who wait for a writer that has ended, maybe by a mistake of ours.
+/// Answers those who wait for a writer that has ended, possibly because of a bug.
 struct AbandonedOnDrop<'a>(&'a WriteQueue);
 
 impl Drop for AbandonedOnDrop<'_> {
@@ -130,8 +130,8 @@ impl Writer {
         }
     }
 
-    /// Waits for a job, and uses the time to wake other processes, and for words that wait. `false`
-    /// when none will come.
+    /// Waits for a job, and uses the time to wake other processes and to index words that wait.
+    /// Returns `false` when no job will come.
     fn wait(&mut self, queue: &WriteQueue) -> bool {
         loop {
             let pause = if self.bell_due {

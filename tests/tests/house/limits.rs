@@ -6,9 +6,10 @@ use std::fs;
 
 use syn::visit::{self, Visit};
 
-/// Crates whose code serves nobody: they measure and test.
+/// Crates whose code serves no callers: they measure and test.
 const APART: &[&str] = &["bench", "testing"];
-/// Types that hold what several callers share: permits, queues, caches, counters, and state behind locks.
+/// Types that hold what several callers share: permits, queues, caches, counters, and state behind
+/// locks.
 const SHARED: &[&str] = &[
     "Semaphore",
     "KeyedSemaphore",

@@ -363,7 +363,7 @@ async fn wrong_passwords_are_recorded_within_a_bound(server: Server) {
     let of_ada = of_acme.iter();
     let of_ada = of_ada.filter(|record| record["user"] == acme.ada.id);
     assert_eq!(of_ada.count(), 10);
-    // Those of one organization hide none of another, and neither do invented accounts.
+    // Records of one organization hide none of another, and neither do those of invented accounts.
     assert_eq!(refused(&["--org", "beta"]).len(), 9);
     let all = refused(&[]);
     let of_nobody = all.iter().filter(|record| record["user"].is_null());

@@ -412,7 +412,7 @@ async fn a_caller_has_only_so_many_requests(server: Server) {
     acme.ada.get("/flows").await;
 }
 
-/// Sends so many requests, and gives how many of them are taken.
+/// Sends so many requests, and returns the number of them that are taken.
 async fn taken(client: &Client, count: usize, method: Method, path: &str, body: &Value) -> usize {
     let mut taken = 0;
     for _ in 0..count {

@@ -308,7 +308,7 @@ async fn long_texts_of_forms_count_for_their_sender(server: Server) {
     count_for_their_sender(server, "multipart/form-data; boundary=edge", begun).await;
 }
 
-/// How many bodies of a mebibyte a caller sends who is alone: all but the reserve.
+/// The number of bodies of a mebibyte that a caller sends who is alone: all but the reserve.
 const LONE_CALLERS_BODIES: usize = 192;
 
 /// Begins to send bodies of this type of a mebibyte each.
@@ -380,7 +380,7 @@ async fn open_stream(url: &str, path: &str, caller: &Caller) -> (String, TcpStre
     (head(&mut socket).await, socket)
 }
 
-/// How many streams a server of 64 connections has: seven eighths.
+/// The number of streams that a server of 64 connections has: seven eighths.
 const STREAMS: usize = 56;
 
 async fn a_lone_user_has_all_streams_and_gives_them_back(server: Server) {
@@ -422,7 +422,7 @@ async fn a_lone_user_has_all_streams_and_gives_them_back(server: Server) {
     for stream in open.iter_mut().chain([&mut newcomers[0]]) {
         until(stream, b"still here").await;
     }
-    // A place that is left is free.
+    // A stream that ends frees its place.
     drop(newcomers.pop());
     loop {
         let (head, _) = beside("acme/main", &ada).await;
@@ -433,7 +433,7 @@ async fn a_lone_user_has_all_streams_and_gives_them_back(server: Server) {
     }
 }
 
-/// Reads until a stream has said this.
+/// Reads until a stream has sent this text.
 async fn until(stream: &mut TcpStream, text: &[u8]) {
     let mut said = Vec::new();
     while !said.windows(text.len()).any(|part| part == text) {

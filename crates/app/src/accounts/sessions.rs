@@ -87,7 +87,7 @@ fn note_end(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreResult<()> 
 }
 
 /// Ends all sessions of a user, who is held, and records those that had not expired. The caller
-/// tells it with [`Control::Revoked`].
+/// announces it with [`Control::Revoked`].
 pub(super) fn end_all(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
     let since = tx.now().plus_millis(-SESSION_MILLIS);
     for session in tx.sessions().list_of_user(user, since)? {

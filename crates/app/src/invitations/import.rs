@@ -36,7 +36,7 @@ use crate::{Error, Invitations, Limit, Result};
 const MAX_ITEMS: usize = 10_000;
 /// How many entries one transaction takes. Other writes come between them.
 pub(super) const PORTION: usize = 200;
-/// How many imports are under way, in the process and for one organization. They work in turns, so
+/// The bounds on imports under way, in the process and for one organization. They work in turns, so
 /// more of them would only take turns from those of others.
 const IMPORTS: Quota = Quota::new(32, 2, 2).capped();
 /// Why an address is refused whose user is blocked from the flow.

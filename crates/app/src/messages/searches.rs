@@ -1,5 +1,5 @@
-//! How many searches run at the same time. Each keeps a core busy, here or in the database, so there
-//! are fewer of them than of other reads.
+//! Bounds on the searches that run at the same time. Each keeps a core busy, here or in the
+//! database, so there are fewer of them than of other reads.
 
 use std::time::Duration;
 

@@ -20,15 +20,15 @@ use crate::Result;
 use crate::core::transaction::NoCaller;
 use crate::metrics::DeliveryFailure;
 
-/// How many that are due are looked at. Of each browser, the first; of the others, those of users and
-/// organizations whose turn comes first, so that those that have no room leave others to be seen.
+/// The most due messages that are read at a time: the first of each browser, in turns of
+/// organizations and users, so that those without room do not hide others.
 const LOOKED_AT: i64 = 256;
-/// How long a push service may take to answer. One that takes longer has failed, even if it means to
-/// take the message.
+/// The time within which a push service must answer. A later answer counts as a failure, even if
+/// the push service accepts the message.
 pub(super) const ANSWER_TIME: Duration = Duration::from_secs(3);
 /// How long no other process takes those that were taken: all of them are done by then.
 const HOLD_MILLIS: i64 = 5 * 60_000;
-/// How long messages are put off whose host does not answer those of others.
+/// The pause for messages whose host does not answer the messages of others.
 const HOST_PAUSE_MILLIS: i64 = 5_000;
 /// How often the queue is looked at when nothing rang: another process may have put some in.
 const POLL: Duration = Duration::from_secs(10);
@@ -59,8 +59,8 @@ enum Outcome {
 }
 
 impl Notifications {
-    /// Sends what is in the queue. What is under way when the job is to stop is due again when the
-    /// hold ends.
+    /// Sends what is in the queue. Messages under way when the job is to stop are due again when
+    /// the hold ends.
     #[expect(
         clippy::disallowed_methods,
         reason = "wakes when a message is to be tried again"
@@ -89,8 +89,8 @@ impl Notifications {
         }
     }
 
-    /// Begins to send what is due and has room, and tells after what time to look again unless
-    /// something is released or put into the queue before.
+    /// Begins to send the messages that are due and have room. Returns the time to wait before it
+    /// looks again, unless a message is released or put into the queue earlier.
     async fn start_due(&self, under_way: &mut JoinSet<()>) -> Result<Duration> {
         loop {
             let now = self.core.now();
@@ -152,7 +152,8 @@ impl Notifications {
                         None => {
                             let mut notifications = tx.notifications();
                             notifications.delete_pushes(&[queued.id])?;
-                            // The others of the browser are due as before.
+                            // The claim put off the other messages of the browser too; they are due
+                            // as before.
                             notifications.postpone_pushes(&queued.push.session, now)?;
                         }
                     }
@@ -281,16 +282,16 @@ fn wait(headers: &HeaderMap) -> Option<i64> {
         .map(|seconds| i64::from(seconds) * 1000)
 }
 
-/// What comes after a failure.
+/// The next attempt after a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Next {
-    /// When the browser is tried again.
+    /// The time at which the browser is tried again.
     at: Timestamp,
-    /// Whether it is then worth it to try this message.
+    /// `true` if it is then worth it to try this message.
     is_tried_again: bool,
 }
 
-/// When to try again. `wait` is the shortest pause that the push service takes.
+/// Returns the next attempt. `wait` is the shortest pause that the push service accepts.
 fn next(queued: &QueuedPush, now: Timestamp, wait: Option<i64>) -> Next {
     let doublings = u32::try_from(queued.attempts - 1)
         .unwrap_or_default()

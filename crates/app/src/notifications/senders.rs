@@ -1,10 +1,11 @@
-//! Which push messages are sent at the same time.
+//! The push messages that are sent at the same time.
 //!
-//! An address of a push service is a stranger's word: it may answer late, or never, and what was begun
-//! cannot be taken back. So users and organizations leave room for others
-//! ([`leaves_room`]), whatever hosts they name. A host has no share of its own while it answers: most
-//! browsers of all organizations have one of a few push services. One that does not answer is asked by
-//! one message of each organization at a time, up to half of all; the others for it are put off.
+//! The address of a push service is untrusted input: its host may answer late, or never, and a
+//! request under way cannot be taken back. So users and organizations leave room for others
+//! ([`leaves_room`]), whatever hosts they name. A host has no share of its own while it answers,
+//! because most browsers of all organizations use one of a few push services. A host that does not
+//! answer gets one message of each organization at a time, up to half of all; the other messages
+//! for it are put off.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -16,17 +17,17 @@ use eddyline_storage::DuePush;
 use tokio::sync::Notify;
 use url::Url;
 
-/// How many push messages are under way at the same time.
+/// The most push messages under way at the same time.
 pub(super) const SENDERS: u64 = 64;
-/// After how many messages in a row that a host did not answer it is asked by one of each organization
-/// at a time.
+/// The number of messages in a row without an answer after which a host gets one message of each
+/// organization at a time.
 const SLOW_AFTER: u32 = 3;
 /// The most messages under way to a host that does not answer.
 const MAX_TO_SLOW_HOST: u64 = SENDERS / 2;
 /// The most hosts that are known not to answer.
 const MAX_HOSTS: usize = 1024;
 
-/// What becomes of a push message that is due.
+/// The decision on a push message that is due.
 #[derive(Debug)]
 pub(super) enum Admission {
     /// It is sent now.
@@ -54,12 +55,12 @@ struct State {
     by_organization: BTreeMap<Option<OrganizationId>, u64>,
     by_user: BTreeMap<UserId, u64>,
     by_host: BTreeMap<(String, Option<OrganizationId>), u64>,
-    /// How many messages in a row a host did not answer.
+    /// The number of messages in a row that a host did not answer.
     unanswered: BTreeMap<String, u32>,
 }
 
 impl State {
-    /// How many messages are under way to a host.
+    /// Returns the number of messages under way to a host.
     fn to_host(&self, host: &str) -> u64 {
         let from = (host.to_owned(), None);
         let of_host = self.by_host.range(from..);
@@ -131,8 +132,8 @@ impl Sender {
             return;
         }
         *state.unanswered.entry(self.host.clone()).or_default() += 1;
-        // Strangers may name any number of hosts. Which one is forgotten does not matter: it is noted
-        // again if it still does not answer.
+        // Browsers may name any number of hosts. It does not matter which one is forgotten: it is
+        // noted again if it still does not answer.
         if state.unanswered.len() > MAX_HOSTS {
             state.unanswered.pop_first();
         }

@@ -459,7 +459,7 @@ enum Needs {
     Flows,
 }
 
-/// What a change made different about an application.
+/// Returns the fields of an application that a change made different.
 fn application_differences(before: &Application, after: &Application) -> Value {
     let uris = |of: &Application| of.redirect_uris.iter().map(RedirectUri::as_str).collect();
     let page = |uri: &Option<PageUri>| json!(uri.as_ref().map(PageUri::as_str));

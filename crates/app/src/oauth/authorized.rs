@@ -44,7 +44,7 @@ pub struct AuthorizedByMember {
 }
 
 /// Ends grants with all that came of them, and codes that would lead to more. Records what ended,
-/// once for each user and application, and says whether there was something. Users are locked
+/// once for each user and application, and returns `true` if there was something. Users are locked
 /// first, if at all.
 pub(crate) fn end_grants(tx: &mut Tx<'_>, whose: GrantsOf) -> StoreResult<bool> {
     let now = tx.now();
@@ -261,8 +261,8 @@ impl OAuth {
         self.wait_for_end(ended).await
     }
 
-    /// Waits until every process knows what ended: now, or by another request a moment ago, which
-    /// still waits itself.
+    /// Waits until every process has applied the end: that of this request, or of another one a
+    /// moment ago, which still waits itself.
     async fn wait_for_end(&self, ended: Result<((), Option<EventId>)>) -> Result<()> {
         match ended {
             Ok(((), event)) => self.core.wait_until_end_applied(event).await,

@@ -19,7 +19,7 @@ use crate::{Error, Limit, Result};
 /// Files with records of audit logs that are made at the same time. Each is in memory until it is
 /// sent, and costs many reads.
 pub(super) const AUDIT_FILES: Quota = Quota::new(4, 2, 1);
-/// How long one waits for others to be made.
+/// The longest wait for other files to be made.
 const AUDIT_FILE_WAIT: Duration = Duration::from_secs(10);
 
 /// Records, and what the applications and sources in them are called now.
@@ -80,8 +80,8 @@ impl Organizations {
     ///
     /// # Errors
     ///
-    /// [`Error::too_many_requests`] and [`Error::unavailable`] when others are being made for ten
-    /// seconds.
+    /// [`Error::too_many_requests`] and [`Error::unavailable`] when others are still being made
+    /// after ten seconds.
     pub async fn audit_file_permit(&self, actor: &Actor) -> Result<Permit> {
         self.audit_files
             .acquire_within(actor.quota_keys(), 1, AUDIT_FILE_WAIT)

@@ -1,5 +1,5 @@
-//! A semaphore for what is held for long. While permits are free, anybody acquires them; when none
-//! is, a caller within its share displaces one of those who have the most.
+//! A semaphore for permits that are held for long. While permits are free, every caller acquires
+//! them; when none is free, a caller within its share displaces one of those who have the most.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -35,7 +35,7 @@ struct Signal {
 
 #[derive(Debug, Default)]
 struct Registry {
-    /// How many permits were acquired since the start.
+    /// The number of permits that were acquired since the start.
     acquired: u64,
     organizations: Ranking<Ranking<Permits>>,
 }
@@ -61,10 +61,10 @@ impl DisplacingSemaphore {
         lock(&self.registry).donor(&self.quota, keys).map(drop)
     }
 
-    /// Acquires a free permit, or where there is none displaces the newest permit of the caller with
-    /// the most: in the organization with the most, if that of the newcomer is within its share, and
-    /// else in the newcomer's own. The donor has at least two permits more than the newcomer, so that
-    /// two who have equally many do not displace each other in turns.
+    /// Acquires a free permit, or if there is none, displaces the newest permit of the caller with
+    /// the most: in the organization with the most, if that of the newcomer is within its share,
+    /// and else in the newcomer's own. The donor has at least two permits more than the newcomer,
+    /// so that two who have equally many do not displace each other in turns.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl DisplaceablePermit {
         }
     }
 
-    /// Whether the permit is displaced.
+    /// Returns `true` if the permit is displaced.
     pub(crate) fn is_displaced(&self) -> bool {
         self.signal.is_displaced.load(Relaxed)
     }
@@ -110,8 +110,8 @@ impl Drop for DisplaceablePermit {
 }
 
 impl Registry {
-    /// Who gives up a permit for a newcomer: an organization and a caller in it. `None` while
-    /// permits are free.
+    /// Returns the organization, and the caller in it, that give up a permit for a newcomer. `None`
+    /// while permits are free.
     fn donor(
         &self,
         quota: &Quota,
@@ -170,7 +170,7 @@ impl Registry {
     }
 }
 
-/// What counts permits.
+/// A collection that counts its permits.
 trait Count: Default {
     fn count(&self) -> u64;
 }

@@ -1,9 +1,10 @@
 //! Bounds on how much of a resource is in use at the same time: in the process, by one organization
 //! and by one caller, so that no caller and no organization can take all of it.
 //!
-//! A share is not a cap: a caller who is alone may use what nobody else wants. Of what is held for a
-//! short time, all may use more than their shares while the reserve stays free ([`Quota::admits`]), so
-//! that others start at once. What is held for long is taken back: see [`DisplacingSemaphore`].
+//! A share is not a cap: a caller who is alone may use what no other caller wants. Of a resource
+//! that is held for a short time, all may use more than their shares while the reserve stays free
+//! ([`Quota::admits`]), so that others start at once. A resource that is held for long is taken
+//! back: see [`DisplacingSemaphore`].
 
 mod displacing;
 mod semaphore;
@@ -28,9 +29,9 @@ pub struct Quota {
     pub application: u64,
     /// By one network.
     pub network: u64,
-    /// What stays free of the total when a key uses more than its share; half of it when an
-    /// organization does, so that callers who are within their shares have the other half, whatever
-    /// one of their organization uses. [`u64::MAX`] where the shares are caps.
+    /// The part of the total that stays free when a key uses more than its share; half of it when
+    /// an organization does, so that callers who are within their shares have the other half,
+    /// whatever another caller of their organization uses. [`u64::MAX`] where the shares are caps.
     pub reserve: u64,
 }
 
@@ -63,7 +64,7 @@ impl Quota {
         }
     }
 
-    /// What stays free of the total when this key uses more than its share.
+    /// Returns the part of the total that stays free when this key uses more than its share.
     const fn reserve(&self, key: QuotaKey) -> u64 {
         match (key, self.reserve) {
             (_, u64::MAX) => u64::MAX,
@@ -73,9 +74,9 @@ impl Quota {
         }
     }
 
-    /// Whether a key that uses `in_use` may use `amount` more, of a resource of which `total_in_use`
-    /// is in use: within its share, or beyond it while the reserve stays free. An amount that is
-    /// larger than the share counts as the whole share. The total is checked apart
+    /// Returns `true` if a key that uses `in_use` may use `amount` more, of a resource of which
+    /// `total_in_use` is in use: within its share, or beyond it while the reserve stays free. An
+    /// amount that is larger than the share counts as the whole share. The total is checked apart
     /// ([`Quota::has_room`]).
     #[must_use]
     pub const fn admits(&self, key: QuotaKey, in_use: u64, total_in_use: u64, amount: u64) -> bool {
@@ -88,8 +89,8 @@ impl Quota {
         in_use.saturating_add(counted) <= share || free >= self.reserve(key)
     }
 
-    /// Whether the total has room for `amount` more. An amount that is larger than the total counts
-    /// as the whole of it.
+    /// Returns `true` if the total has room for `amount` more. An amount that is larger than the
+    /// total counts as the whole of it.
     #[must_use]
     pub const fn has_room(&self, total_in_use: u64, amount: u64) -> bool {
         let counted = if amount < self.total {

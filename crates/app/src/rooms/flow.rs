@@ -39,7 +39,7 @@ pub struct FlowRoom {
     nicks: HashMap<String, UserId>,
     /// Those of the organization.
     groups: Arc<MentionGroups>,
-    /// Everybody in it but the blocked ones, as texts mention them together.
+    /// All members but the blocked ones: those whom a mention of everyone addresses.
     everyone: Arc<Cohort>,
     /// When the organization will be deleted, if it is closed.
     due_at: Option<Timestamp>,

@@ -183,8 +183,8 @@ impl ConnectionState {
 pub struct HangUpWatch(pub(super) Arc<ConnectionState>);
 
 impl HangUpWatch {
-    /// Has the request given up from now on when its client hangs up: it may end between any two
-    /// steps. To be called by its handler, after the body was read.
+    /// Gives the request up, from now on, when its client hangs up: it may end between any two
+    /// steps. Its handler calls this after the body was read.
     pub fn begin(&self) {
         self.0.only_reads();
     }

@@ -81,15 +81,17 @@ const LEAST_UNKNOWN_SHARE: usize = 64;
 const LEAST_HEAD_BYTES: usize = 8192;
 
 impl Limits {
-    /// How many connections without valid credentials one network may have while they are scarce.
+    /// Returns the number of connections without valid credentials that one network may have while
+    /// connections are scarce.
     pub(super) fn unknown_share(&self) -> usize {
         (self.connections / 16).max(LEAST_UNKNOWN_SHARE)
     }
 
-    /// How many connections with valid credentials are safe from displacement: a sixteenth of all,
-    /// half of that for one organization and a quarter of it for one caller. Those beyond count as
-    /// unknown ones. Streams are not among them; they leave an eighth of all connections to others
-    /// ([`eddyline_app::stream_quota`]), so that a sixteenth is left for newcomers.
+    /// Returns the quota of connections with valid credentials that are safe from displacement: a
+    /// sixteenth of all, half of that for one organization and a quarter of it for one caller.
+    /// Those beyond count as unknown ones. Streams are not among them; they leave an eighth of all
+    /// connections to others ([`eddyline_app::stream_quota`]), so that a sixteenth is left for
+    /// newcomers.
     pub(super) fn known_quota(&self) -> Quota {
         let total = (self.connections as u64 / 16).max(1);
         Quota::new(total, total.div_ceil(2), total.div_ceil(4))

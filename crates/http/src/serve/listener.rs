@@ -146,7 +146,7 @@ impl Acceptor {
         }
     }
 
-    /// Whether connections are scarce. The unknown ones learn of it.
+    /// Returns `true` if connections are scarce, and notes it for the unknown ones.
     fn is_scarce(&self) -> bool {
         let is_scarce = self.places.available_permits() <= self.scarce;
         self.unknown.set_scarce(is_scarce);

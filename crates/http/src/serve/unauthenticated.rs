@@ -41,7 +41,7 @@ pub(super) enum Eviction {
 
 /// The unknown connections of one listener.
 pub(super) struct UnauthenticatedConnections {
-    /// How many one network may have while connections are scarce.
+    /// The number of connections that one network may have while connections are scarce.
     share: usize,
     /// Counts the known ones.
     known: KeyedSemaphore,
@@ -102,8 +102,9 @@ impl UnauthenticatedConnections {
         self.scarce.store(scarce, Relaxed);
     }
 
-    /// Whether another connection from this address may come in. Where connections are scarce and
-    /// its network has its share, the longest idle of that network makes room.
+    /// Returns `true` if another connection from this address may come in. If connections are
+    /// scarce and its network has its share, the longest idle connection of that network makes
+    /// room.
     pub(super) fn admit(&self, address: IpAddr) -> bool {
         if !self.scarce.load(Relaxed) {
             return true;

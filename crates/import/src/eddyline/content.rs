@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::authority::Participant;
 use crate::texts;
 
-/// How many bytes the tags of a message have at most. Three thousand who have not read it take less.
+/// The most bytes that the tags of a message have. Three thousand unread marks take less.
 const MAX_TAG_BYTES: usize = 64 << 10;
 /// The beginnings of tags behind which a user stands.
 const TAGS_OF_USERS: [&str; 3] = [":user:", ":unread:", ":highlight:"];

@@ -90,7 +90,7 @@ pub(crate) fn import(
     Ok(work.report)
 }
 
-/// The organization, where it exists, with whether an archive has made it and not filled it yet.
+/// The organization, if it exists, and `true` if an archive has made it and not filled it yet.
 fn target_organization(target: &ImportTarget) -> Result<Option<(OrganizationId, bool)>> {
     let Some(id) = find_organization(target, &target.organization)? else {
         return Ok(None);

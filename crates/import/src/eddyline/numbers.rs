@@ -3,14 +3,14 @@
 
 use eddyline_model::MessageId;
 
-/// How far the last number of a room may be behind its last record: numbers of deleted messages.
+/// The largest gap between the last record and the last number of a room, due to deleted messages.
 const MAX_GAP: i64 = 1_000_000;
 /// The highest last number: half of all stay free.
 const MAX_LAST: i64 = MessageId::MAX.0 / 2;
 
-/// Whether a room may be imported that says to have this last number, and whose last record has that
-/// one. One that may not is left out as a whole: other numbers would be those of other messages for
-/// everything that names them.
+/// Returns `true` if a room may be imported that states this last number, and whose last record has
+/// that one. A room that may not is left out as a whole: with other numbers, everything that names
+/// its messages would name other ones.
 pub(super) fn fit(last: i64, last_record: i64) -> bool {
     (0..=MAX_LAST).contains(&last) && last - last_record.clamp(0, last) <= MAX_GAP
 }

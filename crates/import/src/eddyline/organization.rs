@@ -34,7 +34,7 @@ pub(super) fn find_parent(target: &ImportTarget, is_made: bool) -> Result<Option
     }
 }
 
-/// Whether the name that stands in URLs may be that of a new organization.
+/// Checks that the name that stands in URLs may be that of a new organization.
 pub(super) fn check_name(target: &ImportTarget) -> Result<()> {
     let wanted = &target.organization;
     match is_name(wanted) {
@@ -45,7 +45,7 @@ pub(super) fn check_name(target: &ImportTarget) -> Result<()> {
     }
 }
 
-/// Whether a name may stand in URLs: it is one of its own candidates then.
+/// Returns `true` if a name may stand in URLs: it is its own first candidate then.
 fn is_name(name: &str) -> bool {
     parameterized_candidates(name, "x").next().as_deref() == Some(name)
 }
@@ -79,7 +79,7 @@ fn user_limit(record: &OrganizationRecord) -> i64 {
     record.user_limit.clamp(0, i64::from(u32::MAX))
 }
 
-/// As what the making of an organization is noted.
+/// Returns the origin under which the making of an organization is noted.
 pub(super) fn origin(organization: OrganizationId) -> ImportOrigin {
     ImportOrigin {
         organization,

@@ -5,10 +5,10 @@ use eddyline_model::MessageId;
 
 use crate::authority::Pair;
 
-/// What is known of a room before its messages.
+/// The properties of a room that are known before its messages.
 pub(super) struct RoomPlan {
     pub(super) folder: String,
-    /// What notes of the import call it.
+    /// The id that notes of the import give it.
     pub(super) foreign_id: String,
     pub(super) last: MessageId,
     pub(super) members: Vec<MemberRecord>,

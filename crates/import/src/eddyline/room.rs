@@ -26,10 +26,10 @@ use crate::authority::Participant;
 use crate::target::ImportWork;
 use crate::{Error, LeftOutKind, Result, texts};
 
-/// How many messages one transaction writes at most, and how many bytes of text.
+/// The most messages that one transaction writes, and the most bytes of text.
 const MESSAGES: usize = 250;
 const BYTES: usize = 1 << 20;
-/// How many threads one transaction writes.
+/// The number of threads that one transaction writes.
 const THREADS: usize = 250;
 /// The largest text that is read, and the largest document that is taken: no server has written
 /// larger ones.
@@ -216,7 +216,8 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         self.users.get(&number)?.user()
     }
 
-    /// Who a message is from. A name that stands beside it is that of somebody without an account.
+    /// Returns the author of a message. A name that stands beside it is that of a person without an
+    /// account.
     fn author(&self, record: &MessageRecord) -> Author {
         let person = record.author.and_then(|number| self.users.get(&number));
         let named = record.external_name.as_deref().map(texts::external_name);
@@ -235,7 +236,8 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         is_new.then(|| uuid.clone())
     }
 
-    /// Whether a message of a conversation is of one of its two users, and to one of them.
+    /// Returns `true` if a message of a conversation is of one of its two users, and to one of
+    /// them.
     fn is_of_the_two(&self, record: &MessageRecord) -> bool {
         let Some(pair) = self.plan.pair else {
             return true;
@@ -334,7 +336,7 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         if !is_taken {
             kept.id = FileId(file.id.clone());
         }
-        // A version that cannot read a picture of an earlier one keeps what that has found.
+        // A version that cannot read a picture keeps the size that an earlier version has found.
         let side = |side: Option<i64>| side.and_then(|side| u32::try_from(side).ok());
         if let (None, Some(width), Some(height)) =
             (kept.picture, side(file.width), side(file.height))
@@ -435,7 +437,7 @@ impl<'w, 'p> RoomImport<'w, 'p> {
     }
 }
 
-/// Sets what a flow says of itself.
+/// Sets the description, the access mode and the disabled state of a flow.
 fn show_flow(tx: &mut Tx<'_>, room: RoomId, record: &FlowRecord) -> StoreResult<()> {
     let Some(found) = tx.flows().find(room)? else {
         return Ok(());

@@ -67,7 +67,7 @@ impl OwnArchive {
         work.report_invitations(flows)
     }
 
-    /// How many records of messages a room has.
+    /// Returns the number of records of messages that a room has.
     fn count(&self, plan: &RoomPlan) -> u64 {
         let messages = messages_of(&plan.folder);
         let chains = self.reader.manifest().chains.iter();
@@ -183,7 +183,7 @@ fn make_room(work: &mut ImportWork<'_>, plan: &RoomPlan, users: &Users) -> Resul
     }))
 }
 
-/// Makes a conversation, or takes one in which nothing was said.
+/// Makes a conversation, or takes an existing one without messages.
 fn make_conversation(tx: &mut Tx<'_>, pair: Pair) -> StoreResult<Option<RoomId>> {
     let (one, other) = pair.users();
     if let Some(room) = tx.rooms().find_private(one, other)? {
@@ -195,8 +195,8 @@ fn make_conversation(tx: &mut Tx<'_>, pair: Pair) -> StoreResult<Option<RoomId>>
     tx.rooms().insert_private(one, other).map(Some)
 }
 
-/// Makes a flow, under its id unless another organization has a flow of that id. Gives its name in
-/// URLs when it had to be another.
+/// Makes a flow, under its id unless another organization has a flow of that id. Returns the name
+/// in URLs that the archive gives it if the flow got another one.
 fn make_flow(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

@@ -235,7 +235,7 @@ impl<'z> Reading<'z> {
     fn threads(&mut self, entry: &str) -> Result<ThreadStarts> {
         let mut threads = ThreadStarts::default();
         let list = (entry, self.zip.entry(entry)?);
-        // What cannot be read is counted when it is read again.
+        // Unreadable records are counted when they are read again.
         let mut uncounted = ImportReport::default();
         each_record(
             list,
@@ -253,7 +253,7 @@ impl<'z> Reading<'z> {
 #[derive(Default)]
 struct ThreadStarts {
     first: HashMap<String, i64>,
-    /// How many bytes the ids of the threads have together.
+    /// The number of bytes that the ids of the threads have together.
     bytes: usize,
     /// The flow that the messages name.
     flow: Option<String>,
@@ -261,7 +261,7 @@ struct ThreadStarts {
 
 impl ThreadStarts {
     fn note(&mut self, message: FlowdockMessage) -> Result<()> {
-        /// What the map needs for an id besides its bytes.
+        /// The bytes that the map needs for an id besides those of the id.
         const ENTRY: usize = 2 * size_of::<(String, i64)>() + 16;
         if self.flow.is_none() {
             self.flow = message.flow.clone();

@@ -44,7 +44,7 @@ impl FlowdockMessage {
     /// Whether what is kept of each message in memory is short.
     pub(super) fn is_bounded(&self) -> bool {
         const MAX_ID: usize = 256;
-        /// How many files and reactions a message may have.
+        /// The most files, and the most reactions, that a message may have.
         const MAX_LIST: usize = 10_000;
         let ids = [&self.user, &self.thread_id, &self.flow];
         let files = self.attachments.as_ref().map_or(0, Vec::len);

@@ -49,7 +49,7 @@ pub(crate) fn unread(name: &str) -> NewFile {
     }
 }
 
-/// Whether an error is one of what was packed, rather than of the system.
+/// Returns `true` if an error is one of the packed data, rather than of the system.
 pub(super) fn is_of_data(error: &std::io::Error) -> bool {
     use std::io::ErrorKind;
     matches!(

@@ -78,7 +78,7 @@ impl Foreign {
     }
 
     fn count<'n>(&mut self, own: usize, texts: impl IntoIterator<Item = &'n String>) -> Result<()> {
-        /// What the system needs for a text besides its bytes.
+        /// The bytes that the system needs for a text besides those of the text.
         const TEXT: usize = size_of::<String>() + 16;
         let texts = texts.into_iter().map(|text| TEXT + text.len());
         self.bytes = self.bytes.saturating_add(own + texts.sum::<usize>());

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use eddyline_model::UserId;
 use eddyline_model::tags::Roster;
 
-/// Who can be mentioned in a flow.
+/// The users who can be mentioned in a flow.
 #[derive(Default)]
 pub(super) struct Nicks {
     pub(super) by_nick: HashMap<String, UserId>,

@@ -67,7 +67,7 @@ pub(super) fn conversation(tx: &mut Tx<'_>, pair: Pair) -> StoreResult<RoomId> {
     }
 }
 
-/// Makes a flow, and says whether its name in URLs had to be another.
+/// Makes a flow. Returns its room, and `true` if its name in URLs had to be another.
 pub(super) fn make_flow(
     tx: &mut Tx<'_>,
     organization: eddyline_model::OrganizationId,

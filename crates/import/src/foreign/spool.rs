@@ -12,9 +12,9 @@ use crate::{Error, Result};
 const MAX_MESSAGES: usize = 20_000_000;
 /// The most messages of a room: what they are called is in memory while they are written.
 const MAX_OF_ROOM: u32 = 1_000_000;
-/// How many places of messages wait in memory. More are sorted and put into a file.
+/// The number of places of messages that wait in memory. More are sorted and put into a file.
 const RUN: usize = 1_000_000;
-/// How many places of a sorted run are read at once.
+/// The number of places of a sorted run that are read at once.
 const PART: usize = 1024;
 
 /// Where a message waits.
@@ -67,10 +67,10 @@ pub(crate) struct Spool {
     offset: u64,
     /// Places that are not sorted yet.
     waiting: Vec<Waiting>,
-    /// How many places wait in memory at most.
+    /// The most places that wait in memory.
     run: usize,
     runs: Runs,
-    /// How many messages each room has.
+    /// The number of messages of each room.
     of_rooms: HashMap<u32, u32>,
 }
 
@@ -145,7 +145,7 @@ impl Spool {
 /// Sorted runs of places, one behind the other in a temporary file.
 struct Runs {
     file: File,
-    /// How many places each has.
+    /// The number of places of each run.
     lengths: Vec<usize>,
 }
 
@@ -157,12 +157,12 @@ impl Runs {
         })
     }
 
-    /// How many places there are.
+    /// Returns the number of places in all runs.
     fn len(&self) -> usize {
         self.lengths.iter().sum()
     }
 
-    /// Sorts places and puts them into a run, which leaves none.
+    /// Sorts places and moves them into a run, which empties the list.
     fn add(&mut self, places: &mut Vec<Waiting>) -> Result<()> {
         places.sort_unstable();
         let mut file = BufWriter::with_capacity(256 * 1024, &self.file);
@@ -207,7 +207,7 @@ impl Runs {
 struct Run {
     /// The places in the file that are not read yet.
     left: std::ops::Range<usize>,
-    /// Those that are, the next one last.
+    /// The places that are read, the next one last.
     places: Vec<Waiting>,
 }
 

@@ -1,5 +1,5 @@
 //! Entries of a zip file of a stranger. Nothing is unpacked to the disk; names are compared and never
-//! opened; and how many entries there are has a bound.
+//! opened; and the number of entries has a bound.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -97,8 +97,8 @@ fn check_entries(count: u64) -> Result<()> {
     }
 }
 
-/// How many entries a zip file says that it has: the highest number in what looks like its last
-/// record (APPNOTE 4.3.14 and 4.3.16), behind which only a comment stands.
+/// Returns the number of entries that a zip file declares: the highest number in what looks like
+/// its last record (APPNOTE 4.3.14 and 4.3.16), behind which only a comment stands.
 fn declared_entries(file: &mut (impl Read + Seek)) -> io::Result<u64> {
     /// The record itself, the two of large archives before it, and the longest comment.
     const TAIL: u64 = 22 + 20 + 56 + 65_535;

@@ -24,7 +24,7 @@ use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Resu
 const SOURCE: &str = "mattermost";
 /// How the entry with the lines ends.
 pub(crate) const LINES: &str = ".jsonl";
-/// How many times of messages are remembered, but for those of one millisecond.
+/// The number of remembered times of messages above which only those of one millisecond stay.
 const TIMES: usize = 100_000;
 /// The longest name of a user.
 const MAX_USERNAME: usize = 256;
@@ -302,7 +302,7 @@ impl<'r> Reading<'r> {
             self.report.leave_out(LeftOutKind::UnreadableRecord, which);
             return Ok(None);
         }
-        // Those of one time stand beside each other.
+        // Messages of one time stand beside each other.
         if self.times.len() >= TIMES {
             self.times.retain(|(_, at, _), _| *at == post.create_at);
         }

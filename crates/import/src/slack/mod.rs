@@ -228,7 +228,7 @@ fn each_of<T: DeserializeOwned>(
     }
 }
 
-/// What it takes to read a message.
+/// The parts of an archive that reading a message takes.
 struct MessageReading<'r> {
     names: &'r Names,
     files: &'r HashMap<String, Arc<str>>,

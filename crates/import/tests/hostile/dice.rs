@@ -1,4 +1,4 @@
-//! Chance.
+//! A generator of random numbers and values.
 
 /// Random numbers, the same for the same seed (splitmix64).
 pub(crate) struct Dice(u64);
@@ -57,7 +57,7 @@ impl Dice {
         }
     }
 
-    /// The address of somebody, of any tenant or of none, in any spelling.
+    /// An address, of a user of any tenant or of none, in any spelling.
     pub(crate) fn address(&mut self) -> String {
         let plain = self.pick(&[
             "ada@acme.example",
@@ -84,7 +84,7 @@ impl Dice {
         }
     }
 
-    /// A word that means something somewhere.
+    /// A word that has a meaning in some place.
     pub(crate) fn word(&mut self) -> String {
         let word = self.pick(&[
             "vic",

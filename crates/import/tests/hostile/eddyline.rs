@@ -11,7 +11,7 @@ use crate::tenants::Tenants;
 
 const PEOPLE: usize = 6;
 
-/// A number of a person, or one that nobody has.
+/// A number of a person, or one that no person has.
 fn somebody(dice: &mut Dice) -> usize {
     dice.below(PEOPLE + 2)
 }
@@ -147,7 +147,7 @@ fn thread(dice: &mut Dice) -> Value {
     thread
 }
 
-/// The messages of a room, and what it says its last number is.
+/// The messages of a room, and the last number that it states.
 fn messages(dice: &mut Dice) -> (Vec<Value>, i64) {
     let mut id = 0;
     let messages: Vec<Value> = (0..dice.below(6))

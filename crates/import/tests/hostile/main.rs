@@ -1,11 +1,12 @@
-//! Archives of strangers change no row of another tenant, whatever they say.
+//! Untrusted archives change no row of another tenant, whatever they contain.
 //!
 //! Random archives of every format go into one of the organizations of a server. All tables are
 //! compared before and after: rows that do not belong to that organization must be the same, and
 //! those that do may name its members and accounts that were made for the archive only.
 //!
-//! An ordinary run tries the same archives each time. `EDDYLINE_HOSTILE_ARCHIVES` says how many archives
-//! each database gets in a long one, which prints its seed, and `EDDYLINE_HOSTILE_SEED` repeats it.
+//! An ordinary run tries the same archives each time. `EDDYLINE_HOSTILE_ARCHIVES` sets the number
+//! of archives that each database gets in a long one, which prints its seed, and
+//! `EDDYLINE_HOSTILE_SEED` repeats it.
 
 #![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
@@ -24,9 +25,9 @@ use eddyline_storage::Store;
 use self::dice::Dice;
 use self::tenants::Tenants;
 
-/// After so many archives the database is made anew.
+/// The number of archives after which the database is made anew.
 const ARCHIVES_OF_A_DATABASE: usize = 25;
-/// How many archives an ordinary run tries.
+/// The number of archives that an ordinary run tries.
 const ORDINARY: usize = 40;
 
 fn number_of(variable: &str) -> Option<u64> {
@@ -37,7 +38,7 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// What became of the archives of a run.
+/// The outcomes of the archives of a run.
 #[derive(Default)]
 struct Outcomes {
     imported: u64,
@@ -121,7 +122,7 @@ async fn try_archive(
             outcomes.messages += report.messages;
             outcomes.new_people += report.new_people;
         }
-        // A stranger may be refused, but causes no trouble.
+        // An untrusted archive may be refused, but causes no other error.
         Err(
             Error::Unfit(_)
             | Error::NotSound { .. }
@@ -137,7 +138,7 @@ async fn try_archive(
     tenants::take_posts(store, organization).await;
 }
 
-/// Where a database and files are.
+/// The place of a database and files.
 struct Place {
     url: String,
     folder: tempfile::TempDir,

@@ -1,4 +1,4 @@
-//! All rows of all tables, and whose they are.
+//! All rows of all tables, and the organization that each belongs to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ type Row = Map<String, Value>;
 /// The rows of each table, by their JSON.
 pub(crate) type Tables = BTreeMap<String, BTreeMap<String, Row>>;
 
-/// Tables that count for all, and objects, which belong to files.
+/// Tables that all organizations share, and objects, which belong to files.
 const SHARED: &[&str] = &["log_clock", "objects", "settings"];
 /// Columns that name users.
 const OF_USERS: &[&str] = &[
@@ -47,7 +47,7 @@ fn rows<'t>(tables: &'t Tables, table: &str) -> impl Iterator<Item = &'t Row> {
     tables.get(table).into_iter().flat_map(BTreeMap::values)
 }
 
-/// What belongs to the organization that an archive went into.
+/// The numbers of what belongs to the organization that an archive went into.
 struct Target {
     organization: i64,
     /// Users who belong to no other organization, and those that were made.
@@ -163,7 +163,7 @@ pub(crate) fn compare(before: &Tables, after: &Tables, organization: &str) {
     }
 }
 
-/// A new row of the organization names nobody but its members and those who got an account.
+/// Checks that a new row of the organization names only its members and those who got an account.
 fn check_new(tables: &Tables, table: &str, row: &Row, target: &Target) {
     // No user has a number below 1.
     let known = |user: i64| user <= 0 || target.members.contains(&user);
@@ -199,7 +199,7 @@ fn check_new(tables: &Tables, table: &str, row: &Row, target: &Target) {
     }
     if table == "rooms" {
         let last = number(row, "last_message_id").unwrap_or_default();
-        // Posts of the test are behind the numbers of the archive.
+        // Posts of the test come after the numbers of the archive.
         assert!(
             (0..=i64::from(u32::MAX / 2) + 1_000).contains(&last),
             "{row:?}"
@@ -207,8 +207,8 @@ fn check_new(tables: &Tables, table: &str, row: &Row, target: &Target) {
     }
 }
 
-/// A new account has no address of another organization, and one that is proved only within the
-/// domains of its own.
+/// Checks that a new account has no address of another organization, and one that is proved only
+/// within the domains of its own.
 fn check_user(before: &Tables, user: &Row, target: &Target) {
     let id = number(user, "id");
     if rows(before, "users").any(|row| number(row, "id") == id) {

@@ -8,7 +8,7 @@ use eddyline_model::tags::Tags;
 use eddyline_model::{ApplicationId, FlowId, OrganizationId, RoomId, Timestamp, UserId, search};
 use eddyline_storage::{AppendOutcome, NewFlowRow, NewUser, Result, Store, Tx};
 
-/// What archives try to reach.
+/// The flows and users that archives try to reach.
 pub(crate) struct Tenants {
     /// The id of a flow of Beta.
     pub(crate) flow_of_beta: String,

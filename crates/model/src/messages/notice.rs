@@ -111,7 +111,7 @@ impl Notice {
     }
 }
 
-/// The tags but for unread marks that are more than [`MAX_TAGS`], and whether those are so many.
+/// Returns the tags, without unread marks if those are more than [`MAX_TAGS`], and `true` if so.
 fn without_many_marks(tags: &[String]) -> (Vec<&String>, bool) {
     let is_mark = |tag: &&String| tags::parse_unread(tag).is_some();
     let are_many = tags.iter().filter(is_mark).count() > MAX_TAGS;
@@ -124,7 +124,7 @@ struct StoredNotice {
     message: i64,
     #[serde(default)]
     add: Vec<String>,
-    /// Whether so many unread marks were added that they are not among `add`.
+    /// `true` if so many unread marks were added that they are not among `add`.
     #[serde(default)]
     adds_marks: bool,
     #[serde(default)]

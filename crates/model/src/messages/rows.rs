@@ -1,16 +1,17 @@
-//! How much a draft is to write.
+//! The number of rows that a draft is to write.
 
 use super::Draft;
 
 /// The rows that every message writes: its own, its entry in the log, and the states of its room and
 /// of its thread.
 const ROWS_OF_MESSAGE: usize = 4;
-/// How many bytes of text or of words take as long as a row.
+/// The number of bytes of text or of words that take as long as a row.
 const BYTES_OF_ROW: usize = 256;
 
 impl Draft {
-    /// About how many rows the store writes for it: what it costs in the queue of the writer. A mention of
-    /// a group or of everyone is one, however many it addresses.
+    /// Returns the approximate number of rows that the store writes for it: its cost in the queue
+    /// of the writer. A mention of a group or of everyone is one row, whatever the number of users
+    /// it addresses.
     #[must_use]
     pub fn rows(&self) -> u64 {
         let bytes = self.content.len() + self.search_tokens.as_str().len();

@@ -1,43 +1,43 @@
-//! Whom an archive reaches.
+//! The people whom an archive reaches.
 //!
-//! An archive is a stranger's word. It may say anything of the members of the organization that it is
-//! imported into, and of accounts that are made for it. Everybody else is somebody who has not
-//! consented: nothing is said in their name, and they come in by an invitation only.
+//! An archive is untrusted input. It may say anything of the members of the organization that it is
+//! imported into, and of accounts that are made for it. All other people have not consented:
+//! nothing is said in their name, and they come in by an invitation only.
 
 use serde::Serialize;
 
 /// The account that has the address of a person of an archive, as it is before the import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddressAccount {
-    /// Whether it belongs to the organization.
+    /// `true` if it belongs to the organization.
     pub is_member: bool,
-    /// Whether another organization has a part in it: as a member, also a suspended one or one of an
-    /// organization that is to be deleted, or by its identity provider.
+    /// `true` if another organization has a part in it: as a member, also a suspended one or one of
+    /// an organization that is to be deleted, or by its identity provider.
     pub is_elsewhere: bool,
-    /// Whether its address is proved.
+    /// `true` if its address is proved.
     pub is_proved: bool,
-    /// Whether it may be used.
+    /// `true` if it may be used.
     pub is_active: bool,
     /// True if its owner has chosen a password.
     pub has_password: bool,
-    /// Whether an import into the organization made it for this address.
+    /// `true` if an import into the organization made it for this address.
     pub is_imported: bool,
-    /// Whether it was removed from the organization, or its identity provider keeps it out.
+    /// `true` if it was removed from the organization, or its identity provider keeps it out.
     pub is_kept_out: bool,
 }
 
-/// Whose the domain of an address is.
+/// The owner of the domain of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressDomain {
-    /// The organization's, or that of one above it: its word proves the address.
+    /// The organization, or one above it: an archive may then prove the address.
     Own,
-    /// No organization's.
+    /// No organization.
     Unclaimed,
-    /// Another organization's.
+    /// Another organization.
     Another,
 }
 
-/// What a person of an archive is to the organization that it is imported into.
+/// The relation of a person of an archive to the organization that it is imported into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonRelation {
@@ -51,7 +51,7 @@ pub enum PersonRelation {
     Elsewhere,
     /// Has no account, and an address within the domain of another organization: gets none.
     AnotherDomain,
-    /// Has the address of an account that has not proved it: somebody else may have entered it.
+    /// Has the address of an account that has not proved it: another person may have entered it.
     Unproved,
     /// Was removed from the organization, is kept out of it, or has an account that may not be used.
     KeptOut,
@@ -60,16 +60,16 @@ pub enum PersonRelation {
 }
 
 impl PersonRelation {
-    /// Whether messages, reactions, mentions and the like may be those of the account. The others
-    /// have their names only.
+    /// Returns `true` if messages, reactions, mentions and the like may be those of the account.
+    /// Those of other people have their names only.
     #[must_use]
     pub fn is_reached(self) -> bool {
         matches!(self, Self::Member | Self::Imported | Self::New)
     }
 }
 
-/// What a person is to the organization, by the domain of the address and the account that has it,
-/// if there is one.
+/// Returns the relation of a person to the organization, by the domain of the address and the
+/// account that has it, if there is one.
 #[must_use]
 pub fn person_relation(domain: AddressDomain, account: Option<AddressAccount>) -> PersonRelation {
     let Some(account) = account else {
@@ -91,14 +91,14 @@ pub fn person_relation(domain: AddressDomain, account: Option<AddressAccount>) -
     }
 }
 
-/// Whether an archive may bring private messages of a person: a conversation is one of two users and
-/// of no organization, so both must belong to the organization alone.
+/// Returns `true` if an archive may bring private messages of a person: a conversation is one of
+/// two users and of no organization, so both must belong to the organization alone.
 #[must_use]
 pub fn may_import_conversation(relation: PersonRelation, is_elsewhere: bool) -> bool {
     relation.is_reached() && !is_elsewhere
 }
 
-/// Whether an archive proves the address of an account that is made for it.
+/// Returns `true` if an archive proves the address of an account that is made for it.
 #[must_use]
 pub fn proves_address(domain: AddressDomain, is_marked: bool) -> bool {
     is_marked && domain == AddressDomain::Own

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use super::{parse_unread, unread_tag};
 use crate::UserId;
 
-/// How many members of a cohort a message may leave out before it gets a cohort of its own.
+/// The number of members of a cohort that a message may leave out before it gets a cohort of its
+/// own.
 const MOST_LEFT_OUT: usize = 64;
 
 /// The users whom a mention of a group or of everyone addresses: the members of the flow, or those
@@ -60,7 +61,7 @@ impl Eq for Cohort {}
 /// The unread marks of a message that are not spelled out among its tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CohortMarks {
-    /// How many of the other tags are shown before the marks.
+    /// The number of the other tags that are shown before the marks.
     pub place: usize,
     /// Those whom the message addresses, in the order in which they are shown.
     pub cohorts: Vec<Arc<Cohort>>,
@@ -149,13 +150,13 @@ impl Tags {
         &self.listed
     }
 
-    /// The marks that are not.
+    /// The unread marks that are not spelled out.
     #[must_use]
     pub fn marks(&self) -> Option<&CohortMarks> {
         self.marks.as_deref()
     }
 
-    /// Whom the message addresses with everyone and with groups.
+    /// The cohorts that the message addresses with everyone and with groups.
     #[must_use]
     pub fn cohorts(&self) -> &[Arc<Cohort>] {
         self.marks().map_or(&[], |marks| &marks.cohorts)
@@ -172,7 +173,7 @@ impl Tags {
         users.filter(|user| user.0 > 0)
     }
 
-    /// Whether this is one of them.
+    /// Returns `true` if this is one of the tags.
     #[must_use]
     pub fn contains(&self, tag: &str) -> bool {
         let is_marked = |marks: &CohortMarks| {
@@ -181,7 +182,7 @@ impl Tags {
         self.listed.iter().any(|listed| listed == tag) || self.marks().is_some_and(is_marked)
     }
 
-    /// How many bytes they have when they are shown, about.
+    /// Returns the approximate number of bytes that the tags have when they are shown.
     #[must_use]
     pub fn shown_len(&self) -> usize {
         const MARK: usize = ":unread:123456".len();
@@ -238,7 +239,7 @@ impl<const N: usize> PartialEq<[&str; N]> for Tags {
     }
 }
 
-/// Where the longest run of unread marks begins, and whose they are.
+/// Returns the place at which the longest run of unread marks begins, and the users of these marks.
 fn longest_run(tags: &[String]) -> (usize, Vec<UserId>) {
     let mut longest = 0..0;
     let mut run = 0..0;

@@ -7,8 +7,8 @@ use crate::admin::explain;
 use crate::config::Settings;
 use crate::{CommandError, output, serve};
 
-/// Invites them as `eddyline admin invite` does, within the quotas on mail, and gives how many were
-/// mailed. The server sends the mail.
+/// Invites them as `eddyline admin invite` does, within the quotas on mail, and returns the number
+/// that were mailed. The server sends the mail.
 pub(super) async fn run(
     settings: &Settings,
     organization: &str,

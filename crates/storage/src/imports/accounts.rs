@@ -1,5 +1,5 @@
-//! Accounts as archives meet them: whose an address is before an import, and which accounts imports
-//! have made.
+//! Accounts as archives meet them: the account that has an address before an import, and the
+//! accounts that imports have made.
 
 use diesel::prelude::*;
 use eddyline_model::policy::AddressAccount;
@@ -16,7 +16,7 @@ use crate::transaction::Tx;
 
 #[portable]
 impl<C: Access> Imports<'_, C> {
-    /// Whether an import into an organization made an account for this address.
+    /// Returns `true` if an import into an organization made this account for this address.
     fn has_made_account(
         c: &mut Connection,
         organization: OrganizationId,
@@ -34,7 +34,8 @@ impl<C: Access> Imports<'_, C> {
 }
 
 impl<C: Access> Imports<'_, C> {
-    /// The account that has an address, and what it is to an organization that an archive goes into.
+    /// The account that has an address, and its relation to an organization that an archive goes
+    /// into.
     ///
     /// # Errors
     ///

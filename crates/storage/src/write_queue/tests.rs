@@ -49,7 +49,7 @@ fn batch(queue: &WriteQueue) -> Vec<String> {
     }
 }
 
-/// Who is next: `p` for posts, or the group of a closure.
+/// Takes the next job: `p` for posts, or the group of a closure.
 fn next(queue: &WriteQueue) -> char {
     match queue.take() {
         Some(Next::Posts(..)) => 'p',
@@ -138,7 +138,8 @@ fn a_closure_that_was_held_up_is_charged_within_a_bound() {
     assert_eq!(next(&queue), '1');
 }
 
-/// How many posts of four rows a queue takes of a budget before it refuses one, and why.
+/// Returns the number of posts of four rows that a queue takes of a budget before it refuses one,
+/// and the error.
 fn fill(queue: &WriteQueue, budget: TaskBudget) -> (usize, Error) {
     for taken in 0.. {
         if let Err(error) = post(queue, "x", 4, budget) {

@@ -1,4 +1,4 @@
-//! Mentions of groups and of everyone: one row each, whomever they address.
+//! Mentions of groups and of everyone: one row each, whatever the number of users they address.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ on_shared_databases!(
     a_mark_of_no_user_finds_nothing,
 );
 
-/// Users from one number on, most of whom are nobody here.
+/// Users with the numbers from `first` on, most of whom do not exist here.
 fn users(first: i64, count: i64) -> Vec<UserId> {
     (first..first + count).map(UserId).collect()
 }
@@ -201,7 +201,7 @@ async fn a_mark_that_was_taken_off_is_not_found(home: Arc<Home>) {
         number(&home.url, "select count(*) as value from cohorts"),
         1
     );
-    // Said once more, it is news to all.
+    // A new mention is unread for all.
     let again = Message {
         tags: Tags::default(),
         ..after.clone()
@@ -211,7 +211,7 @@ async fn a_mark_that_was_taken_off_is_not_found(home: Arc<Home>) {
     assert_eq!(count(&world, world.bob).await, 1);
 }
 
-/// As versions before wrote them: a row for each member of a group, one for everyone.
+/// Marks as earlier versions wrote them: a row for each member of a group, one for everyone.
 async fn marks_that_were_spelled_out_are_shown_and_found_as_before(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (main, bob, cid) = (world.main, world.bob, world.cid);

@@ -18,7 +18,7 @@ pub(crate) struct Entry {
     pub(crate) words: SearchTokens,
     /// Who is mentioned by name and has not dealt with it.
     by_name: BTreeSet<UserId>,
-    /// Who has dealt with it otherwise.
+    /// The users who have dealt with it otherwise.
     seen: BTreeSet<UserId>,
 }
 
@@ -97,7 +97,7 @@ impl Room {
         after.edited = Some(Timestamp(77_000));
         let listed = |tags: &Tags| tags.listed_unread().collect::<BTreeSet<_>>();
         let (had, has) = (listed(&before.tags), listed(&to.tags));
-        // A mention by name that is new is news again.
+        // A new mention by name is unread again.
         entry.by_name.retain(|user| has.contains(user));
         entry.by_name.extend(has.difference(&had));
         if before.tags.cohorts() != to.tags.cohorts() {

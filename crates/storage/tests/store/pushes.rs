@@ -136,7 +136,7 @@ async fn all_that_waits_for_a_browser_is_due_together(home: Arc<Home>) {
     enqueue(&world, &[(room(1), 1), (room(2), 2)]).await;
     let first = claim(&world, NOW).await;
     assert_eq!(first.len(), 1, "a browser takes one after the other");
-    // What comes meanwhile waits as well: the push service may not answer.
+    // A message that comes meanwhile waits as well: the push service may not answer.
     enqueue(&world, &[(room(3), 3)]).await;
     assert_eq!(claim(&world, NOW).await, []);
     let until = Timestamp(1_500);

@@ -72,8 +72,8 @@ fn budget(caller: u128, organization: u128) -> TaskBudget {
     }
 }
 
-/// Posts of several budgets, all of which wait before the first is served: who they were of, in the
-/// order in which they were committed.
+/// Posts for several budgets, all of which wait before the first is served. Returns the names of
+/// the budgets, in the order in which the posts were committed.
 #[expect(clippy::async_yields_async, reason = "a post waits while others begin")]
 async fn order_of(world: &World, posts: Vec<(TaskBudget, char, Draft)>) -> String {
     let (release, job) = hold(world).await;

@@ -189,7 +189,7 @@ pub(crate) fn comment(parent: MessageId, draft: Draft) -> Draft {
     }
 }
 
-/// The draft with the tags of mentions of users by name, and of everyone, who are these.
+/// The draft with mentions of `users` by name, and of everyone, who are the users in `everyone`.
 pub(crate) fn mentioning(users: &[UserId], everyone: &[UserId], draft: Draft) -> Draft {
     let mut tags = draft.tags.listed().to_vec();
     tags.extend(

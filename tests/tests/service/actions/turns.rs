@@ -12,7 +12,7 @@ on_both_databases![&["--allow-private-targets", "--action-timeout-seconds", "60"
     an_action_that_nobody_waits_for_keeps_its_turn_until_it_is_done,
 ];
 
-/// How many turns one user has while nobody else wants any: all but the reserve.
+/// The number of turns that one user has while no other user wants any: all but the reserve.
 const ALONE: usize = 48;
 
 /// Actions under way, whose answers are waited for.

@@ -1,4 +1,4 @@
-//! The audit log tells of what happened, and of nothing else: who does a thing twice does it once.
+//! The audit log records what happened, and nothing else: a repeated action is recorded once.
 
 use eddyline_client::{Json, Method};
 use eddyline_tests::{CALLBACK, PASSWORD, Tenant, on_shared_servers};
@@ -15,7 +15,7 @@ on_shared_servers![
     other_organizations_do_not_learn_who_it_was,
 ];
 
-/// How many records an organization has.
+/// Returns the number of records that an organization has.
 fn count(tenant: &Tenant) -> usize {
     let arguments = ["--org", &*tenant.name, "--limit", "1000"];
     records(tenant.server(), &arguments).len()
@@ -222,7 +222,7 @@ async fn nobody_takes_back_what_was_not_allowed(tenant: Tenant) {
     assert_eq!(count(&tenant), before);
 }
 
-/// How many records of an action an organization has.
+/// Returns the number of records of an action that an organization has.
 fn count_of(tenant: &Tenant, action: &str) -> usize {
     let arguments = [
         "--org",

@@ -30,11 +30,11 @@ on_both_databases![
 
 const MIB: usize = 1024 * 1024;
 
-/// How many forms a lone caller has, and how many a lone organization: of 512, all but the reserve
+/// The number of forms that a lone caller has, and a lone organization: of 512, all but the reserve
 /// and all but half of it.
 const FORMS_OF_CALLER: usize = 384;
 const FORMS_OF_ORGANIZATION: usize = 448;
-/// How many forms are the share of a caller.
+/// The number of forms that are the share of a caller.
 const SHARE_OF_CALLER: usize = 16;
 
 fn host(server: &Server) -> &str {

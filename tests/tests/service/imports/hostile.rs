@@ -227,8 +227,8 @@ async fn broken_records_are_counted_and_the_rest_comes_in() {
     site.check();
 }
 
-/// A zip file with an entry that repeats a record until it has almost 4 MiB, which is the most that one
-/// record may have.
+/// A zip file with an entry that repeats a record until it has almost 4 MiB, which is the most that
+/// one record may have.
 fn bomb(site: &Site, entry: &str, (start, record, end): (&str, &str, &str)) -> PathBuf {
     const BYTES: usize = (4 << 20) - 1024;
     let records = record.repeat(BYTES / record.len());
@@ -243,7 +243,7 @@ fn bomb(site: &Site, entry: &str, (start, record, end): (&str, &str, &str)) -> P
     pack(site, "bomb.zip", &entries)
 }
 
-/// The most memory that a command took, in MiB, by what the system says while it runs.
+/// The most memory that a command took, in MiB, as the system reports it while the command runs.
 fn peak_of(mut command: Command) -> u64 {
     let mut child = command
         .stdout(Stdio::null())

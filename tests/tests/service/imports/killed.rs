@@ -106,7 +106,8 @@ fn behind_others(command: &Command) -> Command {
 }
 
 impl Site {
-    /// Has all addresses be proved, as their owners do by the links that are mailed to them.
+    /// Marks all addresses as proved, as their owners prove them by the links that are mailed to
+    /// them.
     pub(super) fn prove_addresses(&self) {
         let proved = match self.database() {
             Some(_) => "true",

@@ -7,7 +7,7 @@ const SIGN_IN: &str = "GET /sign-in HTTP/1.1\r\nHost: a\r\n\r\n";
 const WORK: &str = "POST /work HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
 /// The share of one network where there are few connections.
 const SHARE: usize = 64;
-/// So many connections that they are scarce when a network has its share.
+/// The number of connections at which they are scarce when a network has its share.
 const SCARCE: usize = 72;
 
 /// Room for so many, and unknown connections are never safe.

@@ -12,5 +12,5 @@ create table cohorts (
 ) without rowid;
 
 -- From here on the user of a mention is a cohort where the number is below 0, that of the
--- cohort negated. 0 still stands for everyone in messages of before.
+-- cohort negated. 0 still stands for everyone in messages of earlier versions.
 create index mentions_of_cohorts on mentions (room_id, message_id) where not user_id > 0;
