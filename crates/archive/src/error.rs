@@ -19,7 +19,7 @@ pub enum Error {
     #[error("a key is 64 hexadecimal digits, as `eddyline export` prints them")]
     Key,
     /// An entry is not as the manifest says, or cannot be read.
-    #[error("the entry {0} of the archive is not as it was written")]
+    #[error("the entry {} of the archive is not as it was written", .0.escape_debug())]
     Altered(String),
     /// A page cannot be rendered.
     #[error("a page cannot be rendered: {0}")]
@@ -28,3 +28,17 @@ pub enum Error {
 
 /// What the functions of this crate answer.
 pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_an_entry_moves_no_cursor() {
+        let error = Error::Altered("flows/\x1b]0;owned\x07/flow.json".to_owned());
+        assert_eq!(
+            error.to_string(),
+            "the entry flows/\\u{1b}]0;owned\\u{7}/flow.json of the archive is not as it was written"
+        );
+    }
+}

@@ -10,11 +10,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use eddyline_model::messages::Author;
-use eddyline_model::names::Email;
+use eddyline_model::names::{Email, email_key};
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::policy::{self, AddressDomain, PersonRelation};
 use eddyline_model::users::Account;
-use eddyline_model::{OrganizationId, RoomId, UserId};
+use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{ImportOrigin, Reader, Result as StoreResult, Tx};
 
 use crate::people::{self, Person};
@@ -147,6 +147,34 @@ impl Pair {
     }
 }
 
+/// Returns `true` if an archive may still bring the private messages of a pair. Other transactions
+/// may have written since it was decided: one of the two may have come into another organization.
+pub(crate) fn may_still_converse(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    pair: Pair,
+) -> StoreResult<bool> {
+    let (one, other) = pair.users();
+    for user in [one, other] {
+        tx.users().lock(user)?;
+        let Some(user) = tx.users().find(user)? else {
+            return Ok(false);
+        };
+        let key = email_key(&user.email);
+        let (_, belonging) = tx
+            .imports()
+            .find_address_account(organization, &key)?
+            .unzip();
+        // Their own domain: whom an address may reach was decided before.
+        let relation = policy::person_relation(AddressDomain::Own, belonging, false);
+        let is_elsewhere = belonging.is_none_or(|belonging| belonging.is_elsewhere);
+        if !policy::may_import_conversation(relation, is_elsewhere) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// The note of an earlier import on a room of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotedRoom {
@@ -207,6 +235,7 @@ fn look_up(
     organization: OrganizationId,
     domains_of: OrganizationId,
     email: &Email,
+    now: Timestamp,
 ) -> StoreResult<PersonState> {
     let key = email.key();
     let domain = reader
@@ -214,8 +243,9 @@ fn look_up(
         .find_address_domain(domains_of, &key)?;
     let owner = reader.imports().find_address_account(organization, &key)?;
     let (account, belonging) = owner.unzip();
+    let is_claimed = reader.imports().is_address_claimed(&key, now)?;
     Ok(PersonState {
-        relation: policy::person_relation(domain, belonging),
+        relation: policy::person_relation(domain, belonging, is_claimed),
         domain,
         account,
         is_member: belonging.is_some_and(|belonging| belonging.is_member),
@@ -228,12 +258,13 @@ impl ImportWork<'_> {
     pub(crate) fn decide(&mut self, people: Vec<Person>) -> Result<Decisions> {
         let (mut relations, mut plan) = (Vec::with_capacity(people.len()), ImportPlan::default());
         let mut newcomers = HashSet::new();
-        let (organization, domains_of) = (self.origin.organization, self.domains_of());
+        let (organization, domains_of, now) =
+            (self.origin.organization, self.domains_of(), self.now);
         for part in people.chunks(PEOPLE) {
             let emails: Vec<Option<Email>> = part.iter().map(Person::address).collect();
             let states = self.read(move |reader| {
                 let each = emails.iter().map(|email| match email {
-                    Some(email) => look_up(reader, organization, domains_of, email).map(Some),
+                    Some(email) => look_up(reader, organization, domains_of, email, now).map(Some),
                     None => Ok(None),
                 });
                 each.collect::<StoreResult<Vec<_>>>()
@@ -279,11 +310,19 @@ impl ImportWork<'_> {
             let part: Arc<[(Person, PersonRelation)]> = part.into();
             let (origin, people, invites) =
                 (self.origin.clone(), part.clone(), self.target.invites);
-            let (is_dry_run, domains_of) = (self.target.is_dry_run, self.domains_of());
+            let (is_dry_run, domains_of, now) =
+                (self.target.is_dry_run, self.domains_of(), self.now);
             let brought = match is_dry_run {
                 true => self.read(move |reader| {
                     let each = people.iter().map(|(person, decided)| {
-                        preview(reader, &origin, domains_of, person, *decided, invites)
+                        preview(
+                            reader,
+                            &origin,
+                            domains_of,
+                            person,
+                            (*decided, now),
+                            invites,
+                        )
                     });
                     each.collect::<StoreResult<Vec<_>>>()
                 })?,
@@ -413,14 +452,14 @@ fn preview(
     origin: &ImportOrigin,
     domains_of: OrganizationId,
     person: &Person,
-    decided: PersonRelation,
+    (decided, now): (PersonRelation, Timestamp),
     invites: Option<u32>,
 ) -> StoreResult<Outcome> {
     let (mut outcome, email) = (named(person, decided), person.address());
     let Some(email) = email.filter(|_| decided.is_reached()) else {
         return Ok(outcome);
     };
-    let state = look_up(reader, origin.organization, domains_of, &email)?;
+    let state = look_up(reader, origin.organization, domains_of, &email, now)?;
     let account = state.account.map(|account| account.user);
     let participant = &mut outcome.0;
     participant.is_new = account.is_none();
@@ -452,7 +491,8 @@ fn make_participant(
     if let Some(account) = tx.users().find_account_by_email(&email.key())? {
         tx.users().lock(account.user.id)?;
     }
-    let state = look_up(tx, organization, organization, &email)?;
+    let now = tx.now();
+    let state = look_up(tx, organization, organization, &email, now)?;
     if !state.relation.is_reached() {
         return Ok(named(person, state.relation));
     }

@@ -80,7 +80,7 @@ pub(crate) fn make(
         bot: person.is_bot,
         active: person.is_active,
         password_hash: None,
-        created_at: person.created_at.map_or(now, texts::time),
+        created_at: person.created_at.map_or(now, |at| texts::time(at, now)),
     })?;
     let website = person.website.parse::<eddyline_model::names::Website>();
     let website = website

@@ -1,8 +1,8 @@
 //! Where an import goes.
 
 use eddyline_files::Files;
-use eddyline_model::OrganizationId;
 use eddyline_model::deletion::DeletionTarget;
+use eddyline_model::{OrganizationId, Timestamp};
 use eddyline_storage::{ImportOrigin, Reader, Result as StoreResult, Store, Tx};
 use tokio::runtime::Handle;
 
@@ -39,6 +39,8 @@ pub(crate) struct ImportWork<'p> {
     pub(crate) report: ImportReport,
     /// The organization above one that is to be made.
     pub(crate) parent: Option<OrganizationId>,
+    /// When the import began.
+    pub(crate) now: Timestamp,
     progress: &'p mut (dyn FnMut(ImportProgress) + Send),
 }
 
@@ -64,6 +66,7 @@ impl<'p> ImportWork<'p> {
                 organization,
                 source: source.to_owned(),
             },
+            now: target.store.now(),
             target,
             runtime,
             report: ImportReport::default(),

@@ -10,12 +10,10 @@ pub(crate) const MAX_DESCRIPTION: usize = 1000;
 /// The most characters of the name of a file.
 const MAX_FILE_NAME: usize = eddyline_model::files::MAX_NAME_CHARS;
 
-/// The last millisecond that is written with a year of four digits.
-const MAX_MILLIS: i64 = 253_402_300_799_999;
-
-/// A time of an archive, in milliseconds, as one that can be shown.
-pub(crate) fn time(millis: i64) -> Timestamp {
-    Timestamp(millis.clamp(0, MAX_MILLIS))
+/// A time of an archive, in milliseconds. Nothing in an archive happened after its import: a later
+/// time would stand before all that is new, for as long as it lasts.
+pub(crate) fn time(millis: i64, now: Timestamp) -> Timestamp {
+    Timestamp(millis.clamp(0, now.0))
 }
 
 /// A name that is shown, as it is when it keeps the rules.

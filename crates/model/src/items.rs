@@ -17,6 +17,9 @@ pub const MAX_ACTIONS: usize = 20;
 pub const MAX_SHORT_CHARS: usize = 200;
 /// The most characters of a field's value and of an action's description.
 pub const MAX_VALUE_CHARS: usize = 1000;
+/// The most bytes of the state of an item, which goes out with each message of its thread: enough
+/// for one that is at every limit, and not for one that grew by escaping.
+pub const MAX_ITEM_BYTES: usize = 256 * 1024;
 /// The most characters of the id that an integration gives a thread.
 pub const MAX_EXTERNAL_ID_CHARS: usize = 500;
 
@@ -38,6 +41,15 @@ pub struct Item {
 }
 
 impl Item {
+    /// Returns `true` if an item that is taken over as a whole is not larger than one that an
+    /// integration may push.
+    #[must_use]
+    pub fn is_within_bounds(&self) -> bool {
+        self.fields.len() <= MAX_FIELDS
+            && self.actions.len() <= MAX_ACTIONS
+            && self.weight() <= MAX_ITEM_BYTES
+    }
+
     /// About how many bytes it takes, in memory and on the wire.
     #[must_use]
     pub fn weight(&self) -> usize {

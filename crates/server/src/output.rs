@@ -164,7 +164,10 @@ impl Display for ProgressLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rows { table, rows } => write!(f, "{table}: {rows} rows"),
-            Self::Messages { room, messages } => write!(f, "{room}: {messages} messages"),
+            // A stranger may have named it.
+            Self::Messages { room, messages } => {
+                write!(f, "{}: {messages} messages", room.escape_debug())
+            }
             Self::Records { records } => write!(f, "{records} records"),
             Self::Files { files, bytes } => write!(f, "{files} files ({})", size(*bytes)),
         }
@@ -540,6 +543,18 @@ mod tests {
         assert_eq!(
             written(&token(Token::FlowToken("f".into())), false),
             "Flow token of acme/main, which is not shown again: f\n"
+        );
+    }
+
+    #[test]
+    fn the_name_of_a_room_moves_no_cursor() {
+        let line = ProgressLine::Messages {
+            room: "x\x1b]0;owned\x07\u{9b}2J",
+            messages: 7,
+        };
+        assert_eq!(
+            line.to_string(),
+            "x\\u{1b}]0;owned\\u{7}\\u{9b}2J: 7 messages"
         );
     }
 

@@ -59,6 +59,9 @@ pub enum ImportedKind {
     AwaitedPicture,
     /// An application, by its name: the stand-in that an import has made for it.
     Application,
+    /// A room that an import has made and not completed yet, by the digest of the archive and its
+    /// id there.
+    BegunRoom,
 }
 
 impl ImportedKind {
@@ -74,6 +77,7 @@ impl ImportedKind {
             Self::AwaitedPicture => (5, 0),
             Self::MadeAccount => (6, 0),
             Self::Application => (7, 0),
+            Self::BegunRoom => (8, 0),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddyline_model::items::{Item, MAX_BODY_BYTES, MAX_TITLE_CHARS};
+use eddyline_model::items::{Item, MAX_BODY_BYTES, MAX_ITEM_BYTES, MAX_TITLE_CHARS};
 use eddyline_wire::{Attachment, Author, InboxContent};
 
 use super::prepared::{Prepared, is_blank};
@@ -12,9 +12,6 @@ use crate::{Error, FieldErrors, Result};
 const MADE_TITLE_CHARS: usize = 200;
 /// The most bytes of a body as it goes out.
 const MAX_WRITTEN_BYTES: usize = 2 * MAX_BODY_BYTES;
-/// The most bytes of the state of an item, which goes out with each message of its thread: enough
-/// for one that is at every limit, and not for one that grew by escaping.
-const MAX_ITEM_BYTES: usize = 256 * 1024;
 
 /// What an activity or a discussion says, as somebody wrote it.
 #[derive(Clone, Debug, Default)]

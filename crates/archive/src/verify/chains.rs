@@ -1,10 +1,12 @@
 //! Reading a chain of records, and telling what happened to it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::{FileUse, Finding, Findings, RecordPlace};
 use crate::chain::{CHECKPOINT_INTERVAL, ChainLine, Digest, DigestHex, beginning, parse_digest};
@@ -59,8 +61,10 @@ struct Gap {
 struct Looked {
     #[serde(default)]
     id: Option<i64>,
-    #[serde(default)]
-    files: Vec<LookedFile>,
+    /// Those that have a digest: what has none could be as short as that it takes many times the
+    /// memory of its text.
+    #[serde(default, deserialize_with = "digests")]
+    files: Vec<Digest>,
     #[serde(default)]
     picture: Option<LookedFile>,
 }
@@ -68,6 +72,28 @@ struct Looked {
 #[derive(Deserialize)]
 struct LookedFile {
     sha256: String,
+}
+
+fn digests<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Digest>, D::Error> {
+    struct Digests;
+
+    impl<'de> Visitor<'de> for Digests {
+        type Value = Vec<Digest>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of files")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut files: A) -> Result<Vec<Digest>, A::Error> {
+            let mut digests = Vec::new();
+            while let Some(file) = files.next_element::<LookedFile>()? {
+                digests.extend(parse_digest(&file.sha256));
+            }
+            Ok(digests)
+        }
+    }
+
+    input.deserialize_seq(Digests)
 }
 
 /// A record whose number another one has.
@@ -199,8 +225,8 @@ impl ChainReading<'_> {
     }
 
     fn note_files(&self, looked: Looked, seen: Seen, files: &mut HashMap<Digest, FileUse>) {
-        let named = looked.files.into_iter().chain(looked.picture);
-        for sha256 in named.filter_map(|file| parse_digest(&file.sha256)) {
+        let picture = looked.picture.and_then(|file| parse_digest(&file.sha256));
+        for sha256 in looked.files.into_iter().chain(picture) {
             if files.len() >= MAX_NAMED_FILES {
                 // The archive cannot have an entry for each of them, so that it has findings already.
                 return;
@@ -391,5 +417,22 @@ impl ReadChain {
             from: from.map(|id| RecordPlace::new(&self.path, first, *id)),
             to: end.map(|seen| self.place(seen)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_with_a_digest_are_kept_of_a_record() {
+        let digest = "ab".repeat(32);
+        let short = r#"{"sha256":""}"#;
+        let record = format!(r#"{{"id":7,"files":[{short},{{"sha256":"{digest}"}},{short}]}}"#);
+        let looked: Looked = serde_json::from_str(&record).unwrap();
+        assert_eq!((looked.id, looked.files), (Some(7), vec![[0xab; 32]]));
+        let without: Looked = serde_json::from_str("{}").unwrap();
+        assert!(without.files.is_empty());
+        assert!(serde_json::from_str::<Looked>(r#"{"files":[{}]}"#).is_err());
     }
 }

@@ -5,6 +5,7 @@
 
 mod chains;
 mod finding;
+mod values;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Read};
@@ -16,6 +17,7 @@ use serde::Deserialize;
 pub use self::finding::{Finding, RecordPlace};
 
 use self::chains::{ReadChain, read_chain};
+use self::values::has_at_most;
 use crate::chain::{Digest, DigestHex, finish, parse_digest};
 use crate::entries::{End, each_entry};
 use crate::manifest::{
@@ -26,6 +28,11 @@ use crate::{Error, Result, paths};
 
 /// How many bytes a manifest may have: it has 67 for every hundred records.
 const MAX_MANIFEST: u64 = 64 << 20;
+/// The most values that a manifest may have: an export writes 20 bytes and more for each, and each takes
+/// some 30 bytes of memory besides its text.
+const MAX_VALUES: u64 = 3_000_000;
+/// The most bytes that a signature may have. It has some 250.
+const MAX_SIGNATURE: u64 = 64 << 10;
 /// How many bytes of an entry with one record are read for its name.
 const MAX_RECORD: u64 = 16 << 20;
 /// The most entries that are verified; a further one is a finding.
@@ -145,8 +152,10 @@ impl Reading {
             return self.file(path, name, size, bytes);
         }
         match path {
-            paths::MANIFEST => self.manifest = self.read_whole(path, size, bytes)?,
-            paths::SIGNATURE => self.signature = self.read_whole(path, size, bytes)?,
+            paths::MANIFEST => self.manifest = self.read_whole(path, size, bytes, MAX_MANIFEST)?,
+            paths::SIGNATURE => {
+                self.signature = self.read_whole(path, size, bytes, MAX_SIGNATURE)?;
+            }
             _ if path.ends_with(CHAIN_END) => {
                 let before = self.records;
                 let mut progress = |records| progress(before + records);
@@ -173,15 +182,16 @@ impl Reading {
         path: &str,
         size: u64,
         bytes: &mut dyn Read,
+        limit: u64,
     ) -> io::Result<Option<Vec<u8>>> {
-        if size > MAX_MANIFEST {
+        if size > limit {
             self.findings.push(Finding::TooLarge {
                 path: path.to_owned(),
             });
             return Ok(None);
         }
         let mut whole = Vec::new();
-        bytes.read_to_end(&mut whole)?;
+        bytes.take(limit).read_to_end(&mut whole)?;
         Ok(Some(whole))
     }
 
@@ -328,11 +338,21 @@ impl Reading {
             Ok(found) if found.version > VERSION => return Err(Error::TooNew(found.version)),
             _ => {}
         }
-        let read = serde_json::from_slice::<ExportManifest>(bytes);
-        if read.is_err() {
+        // Counted before they are read into memory.
+        let manifest = match has_at_most(MAX_VALUES, bytes) {
+            Ok(false) => {
+                self.findings.push(Finding::TooLarge {
+                    path: paths::MANIFEST.to_owned(),
+                });
+                return Ok(None);
+            }
+            Ok(true) => serde_json::from_slice::<ExportManifest>(bytes).ok(),
+            Err(_) => None,
+        };
+        if manifest.is_none() {
             self.findings.push(Finding::UnreadableManifest);
         }
-        Ok(read.ok())
+        Ok(manifest)
     }
 
     fn compare_chains(&mut self, expected: &[ChainSummary]) {
@@ -440,4 +460,46 @@ fn digest_of(bytes: &mut dyn Read) -> io::Result<Digest> {
     let mut buffer = vec![0; 64 * 1024];
     while read.read(&mut buffer)? > 0 {}
     Ok(finish(read.context))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_of_empty_values_is_not_read() {
+        let chains = |checkpoints: u64| {
+            let empty = vec!["\"\""; usize::try_from(checkpoints).unwrap()].join(",");
+            format!(
+                r#"{{"format":"{FORMAT}","version":{VERSION},"checkpoint_interval":100,
+                "scope":{{"kind":"organization","name":"","private_conversations":true}},
+                "chains":[{{"path":"","records":0,"begins":"","ends":"","checkpoints":[{empty}]}}],
+                "entries":[],"files":{{"count":0,"bytes":0,"missing":[]}}}}"#
+            )
+        };
+        let read = |manifest: String| {
+            let mut reading = Reading {
+                manifest: Some(manifest.into_bytes()),
+                ..Reading::default()
+            };
+            let manifest = reading.read_manifest(true, false).unwrap();
+            (manifest.is_some(), reading.findings.listed)
+        };
+        assert_eq!(read(chains(1000)), (true, Vec::new()));
+        let path = paths::MANIFEST.to_owned();
+        let too_large = vec![Finding::TooLarge { path }];
+        assert_eq!(read(chains(MAX_VALUES)), (false, too_large));
+    }
+
+    #[test]
+    fn a_signature_has_a_bound() {
+        for (size, expected) in [(MAX_SIGNATURE, 0), (MAX_SIGNATURE + 1, 1)] {
+            let mut reading = Reading::default();
+            let mut bytes = io::repeat(b'a').take(size);
+            reading
+                .entry(paths::SIGNATURE, size, &mut bytes, &mut |_| ())
+                .unwrap();
+            assert_eq!(reading.findings.listed.len(), expected);
+        }
+    }
 }

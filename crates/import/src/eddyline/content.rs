@@ -128,6 +128,8 @@ fn action(users: &Users, raw: &str) -> Option<String> {
         user: PersonNumber,
     }
     let mut read: Happened = serde_json::from_str(raw).ok()?;
+    // A value that is read has a bounded nesting, which a raw one has not.
+    serde_json::from_str::<Value>(read.description.get()).ok()?;
     if let Ok(OfUser { user }) = serde_json::from_str(read.description.get()) {
         let user = self::user(users, user).map_or(0, |user| user.0);
         read.description = RawValue::from_string(format!("{{\"user\":{user}}}")).ok()?;

@@ -10,10 +10,12 @@ mod rooms;
 mod sources;
 mod threads;
 
+use std::io::Read as _;
 use std::path::Path;
 
 use eddyline_archive::{ExportReader, FlowRecord, OrganizationRecord, PersonRecord, ScopeKind};
 use eddyline_archive::{PictureRecord, paths, verify};
+use eddyline_model::names::email_key;
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::{ImportedKind, Result as StoreResult, Tx};
@@ -52,7 +54,8 @@ pub(crate) fn import(
         ScopeKind::Organization => Some(reader.record(paths::ORGANIZATION)?),
         _ => None,
     };
-    let existing = target_organization(&target)?;
+    let digest = digest(&reader)?;
+    let existing = target_organization(&target, &digest)?;
     let is_new = existing.is_none_or(|(_, is_unfinished)| is_unfinished);
     let parent = organization::find_parent(&target, is_new && record.is_some())?;
     if existing.is_none() {
@@ -64,14 +67,18 @@ pub(crate) fn import(
     let id = existing.map_or(OrganizationId(0), |(id, _)| id);
     let mut work = ImportWork::new(target, SOURCE, id, progress)?;
     work.parent = parent;
-    let archive = OwnArchive { reader, record };
+    let archive = OwnArchive {
+        reader,
+        record,
+        digest,
+    };
     let records = archive.person_records()?;
     let decisions = work.decide(archive.people(&records, is_new)?)?;
     if !work.target.is_dry_run
         && existing.is_none()
         && let Some(record) = &archive.record
     {
-        work.origin.organization = organization::make(&work, record)?;
+        work.origin.organization = organization::make(&work, record, &archive.digest)?;
     }
     let participants = work.make_participants(decisions)?;
     archive.pictures(&mut work, &records, &participants)?;
@@ -90,8 +97,21 @@ pub(crate) fn import(
     Ok(work.report)
 }
 
-/// The organization, if it exists, and `true` if an archive has made it and not filled it yet.
-fn target_organization(target: &ImportTarget) -> Result<Option<(OrganizationId, bool)>> {
+/// The SHA-256 of the manifest, which stands for the whole archive: it has the digests of all else.
+fn digest(reader: &ExportReader) -> Result<String> {
+    let mut manifest = Vec::new();
+    reader
+        .open_entry(paths::MANIFEST)?
+        .read_to_end(&mut manifest)?;
+    let digest = ring::digest::digest(&ring::digest::SHA256, &manifest);
+    Ok(eddyline_random::to_hex(digest.as_ref()))
+}
+
+/// The organization, if it exists, and `true` if this archive has made it and not filled it yet.
+fn target_organization(
+    target: &ImportTarget,
+    digest: &str,
+) -> Result<Option<(OrganizationId, bool)>> {
     let Some(id) = find_organization(target, &target.organization)? else {
         return Ok(None);
     };
@@ -101,7 +121,8 @@ fn target_organization(target: &ImportTarget) -> Result<Option<(OrganizationId, 
         .store
         .read(move |reader| reader.imports().list(&origin, ImportedKind::Room));
     let unfinished = tokio::runtime::Handle::current().block_on(read)?;
-    let is_unfinished = unfinished.contains_key("begun") && !unfinished.contains_key("done");
+    let begun = organization::begun_id(digest);
+    let is_unfinished = unfinished.contains_key(&begun) && !unfinished.contains_key("done");
     Ok(Some((id, is_unfinished)))
 }
 
@@ -109,6 +130,8 @@ fn target_organization(target: &ImportTarget) -> Result<Option<(OrganizationId, 
 struct OwnArchive {
     reader: ExportReader,
     record: Option<OrganizationRecord>,
+    /// The SHA-256 of its manifest.
+    digest: String,
 }
 
 impl OwnArchive {
@@ -151,6 +174,22 @@ impl OwnArchive {
         Ok(())
     }
 
+    /// The type and the bytes of a picture; `None` for one that the server would not take from its
+    /// owner. One that is not larger than uploaded pictures are kept stays as it is.
+    fn read_picture(&self, picture: &PictureRecord) -> Result<Option<(String, Vec<u8>)>> {
+        let mut bytes = Vec::new();
+        let Ok(entry) = self.reader.open_entry(&paths::file(&picture.sha256.0)) else {
+            return Ok(None);
+        };
+        // What the record says of its size is a claim.
+        entry.take(MAX_PICTURE + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_PICTURE {
+            return Ok(None);
+        }
+        let picture = eddyline_avatars::scale(&bytes, *eddyline_avatars::SIDES.end()).ok();
+        Ok(picture.map(|picture| (picture.content_type.to_owned(), picture.bytes)))
+    }
+
     /// Who is to belong to the organization. An archive names the administrators of an organization
     /// that is made for it, and none of one that is there.
     fn members(&self, is_new: bool) -> Result<std::collections::HashMap<u32, OrganizationRole>> {
@@ -190,23 +229,16 @@ impl OwnArchive {
         record: &PersonRecord,
         user: UserId,
     ) -> Result<()> {
-        let mut bytes = Vec::new();
-        let content_type = match &record.picture {
-            Some(picture) => {
-                let entry = self.reader.open_entry(&paths::file(&picture.sha256.0));
-                if let (Ok(mut entry), true) = (entry, is_kept_picture(picture)) {
-                    std::io::Read::read_to_end(&mut entry, &mut bytes)?;
-                }
-                picture.content_type.clone()
-            }
-            None => String::new(),
-        };
-        let is_left_out = bytes.is_empty();
+        let picture = record.picture.as_ref();
+        let picture = picture.map_or(Ok(None), |picture| self.read_picture(picture))?;
+        let is_left_out = picture.is_none();
         let origin = work.origin.clone();
         work.write(move |tx| {
-            if !is_left_out && !has_picture(tx, user)? {
+            if let Some((content_type, bytes)) = &picture
+                && takes_picture(tx, origin.organization, user)?
+            {
                 let name = eddyline_random::hex::<16>();
-                tx.users().set_avatar(user, &name, &content_type, &bytes)?;
+                tx.users().set_avatar(user, &name, content_type, bytes)?;
             }
             let kind = ImportedKind::AwaitedPicture;
             tx.imports().delete_record(&origin, kind, &user.to_string())
@@ -219,17 +251,17 @@ impl OwnArchive {
     }
 }
 
-fn is_kept_picture(picture: &PictureRecord) -> bool {
-    ["image/png", "image/jpeg"].contains(&picture.content_type.as_str())
-        && picture.size <= MAX_PICTURE
-}
-
-fn has_picture(tx: &mut Tx<'_>, user: UserId) -> StoreResult<bool> {
-    let Some(found) = tx.users().find(user)? else {
-        return Ok(true);
+/// Returns `true` if an account still takes the picture of the archive: nobody has set one since,
+/// and no other organization has a part in the account by now.
+fn takes_picture(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> StoreResult<bool> {
+    let Some(account) = tx.users().find(user)? else {
+        return Ok(false);
     };
-    let known = tx.users().find_avatar(&found.avatar)?;
-    Ok(known.is_some_and(|known| known.uploaded))
+    let key = email_key(&account.email);
+    let owner = tx.imports().find_address_account(organization, &key)?;
+    let is_elsewhere = owner.is_none_or(|(_, belonging)| belonging.is_elsewhere);
+    let avatar = tx.users().find_avatar(&account.avatar)?;
+    Ok(!is_elsewhere && !avatar.is_some_and(|avatar| avatar.uploaded))
 }
 
 fn person(record: &PersonRecord, membership: Option<OrganizationRole>) -> Person {

@@ -15,6 +15,8 @@ use super::content::Users;
 use crate::target::{ImportWork, find_organization, parent_of_existing};
 use crate::{Error, ImportTarget, LeftOutKind, Result, texts};
 
+/// The most places that an archive gives an organization beyond those of its members.
+const MAX_PLACES: i64 = 10_000;
 /// The most former names in URLs that an archive gives an organization.
 const MAX_NAMES: usize = 20;
 /// As what it is noted that an import has made an organization, until it has filled it.
@@ -50,13 +52,23 @@ fn is_name(name: &str) -> bool {
     parameterized_candidates(name, "x").next().as_deref() == Some(name)
 }
 
+/// The id under which it is noted that an archive, by the digest of its manifest, has made an
+/// organization. Another archive does not go on with it.
+pub(super) fn begun_id(digest: &str) -> String {
+    format!("begun {digest}")
+}
+
 /// Makes the organization, with places for all of its members.
-pub(super) fn make(work: &ImportWork<'_>, record: &OrganizationRecord) -> Result<OrganizationId> {
+pub(super) fn make(
+    work: &ImportWork<'_>,
+    record: &OrganizationRecord,
+    digest: &str,
+) -> Result<OrganizationId> {
     let (wanted, parent) = (work.target.organization.clone(), work.parent);
     let name = texts::display_name(&record.name);
-    let members = i64::try_from(record.members.len()).unwrap_or(i64::MAX);
-    let limit = user_limit(record).max(members);
-    let created_at = texts::time(record.created_at);
+    let limit = user_limit(record).max(member_count(record));
+    let created_at = texts::time(record.created_at, work.now);
+    let begun = begun_id(digest);
     work.write(move |tx| {
         let id = tx
             .organizations()
@@ -67,16 +79,20 @@ pub(super) fn make(work: &ImportWork<'_>, record: &OrganizationRecord) -> Result
         }
         let entry = AuditEntry::new(AuditAction::OrganizationCreate, Some(id));
         tx.audit().insert(&entry.by(actor::OPERATOR))?;
-        let begun = [("begun".to_owned(), id.0)];
+        let begun = [(begun.clone(), id.0)];
         tx.imports()
             .insert_records(&origin(id), ImportedKind::Room, &begun)?;
         Ok(id)
     })
 }
 
-/// The places that the archive gives the organization, as many as an operator may give.
+fn member_count(record: &OrganizationRecord) -> i64 {
+    i64::try_from(record.members.len()).unwrap_or(i64::MAX)
+}
+
+/// The places that the archive gives the organization. An operator may give more.
 fn user_limit(record: &OrganizationRecord) -> i64 {
-    record.user_limit.clamp(0, i64::from(u32::MAX))
+    record.user_limit.clamp(0, MAX_PLACES)
 }
 
 /// Returns the origin under which the making of an organization is noted.
@@ -97,6 +113,10 @@ pub(super) fn fill(
     if is_new && record.parent.is_some() && work.parent.is_none() {
         let which = record.parent.clone().unwrap_or_default();
         work.report.leave_out(LeftOutKind::Parent, which);
+    }
+    if is_new && record.user_limit > MAX_PLACES {
+        let places = format!("{} places", record.user_limit);
+        work.report.leave_out(LeftOutKind::BeyondLimit, places);
     }
     if work.target.is_dry_run {
         return Ok(());
@@ -129,7 +149,7 @@ fn fill_group(
         .filter_map(|number| users.get(number)?.member())
         .collect();
     let members: Vec<UserId> = members.into_iter().collect();
-    let created_at = texts::time(group.created_at);
+    let created_at = texts::time(group.created_at, work.now);
     let left_out = work.write(move |tx| {
         tx.organizations().lock(organization)?;
         let key = name.key();
@@ -204,13 +224,16 @@ pub(super) fn finish(work: &ImportWork<'_>, record: &OrganizationRecord) -> Resu
         },
     };
     let (user_limit, active) = (user_limit(record), record.active);
+    let made_with = user_limit.max(member_count(record));
     work.write(move |tx| {
-        if let Some(found) = tx.organizations().lock(organization)? {
+        let made = tx.organizations().lock(organization)?;
+        // An operator who has set the places since has the last word.
+        if let Some(made) = made.filter(|made| made.user_limit == made_with) {
             tx.organizations().update(&Organization {
                 user_limit,
                 active,
                 subscription: subscription.clone(),
-                ..found
+                ..made
             })?;
         }
         tx.record_event(Control::OrganizationChange);

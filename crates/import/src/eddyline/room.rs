@@ -35,6 +35,8 @@ const THREADS: usize = 250;
 /// larger ones.
 const MAX_TEXT: usize = 4 << 20;
 const MAX_DOCUMENT: usize = 1 << 20;
+/// The most bytes of a content as it stands in an archive, with escapes.
+const MAX_RAW: usize = 2 * MAX_TEXT;
 /// The most files of a message: no server has taken more.
 const MAX_FILES: usize = 1_000;
 
@@ -133,6 +135,10 @@ impl<'w, 'p> RoomImport<'w, 'p> {
 
     fn message(&mut self, record: &MessageRecord) -> Result<()> {
         let (id, end) = (MessageId(record.id), self.plan.last);
+        // Before it is read, which takes memory many times its length.
+        if record.content.get().len() > MAX_RAW {
+            return self.leave_out(record.id);
+        }
         let event = MessageKind::parse(&record.event);
         let content = event.and_then(|event| content::content(self.users, event, &record.content));
         let (Some(event), Some(mut content)) = (event, content) else {
@@ -153,7 +159,8 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         }
         self.last = id;
         let uuid = self.uuid(record);
-        let sent = texts::time(record.sent);
+        let now = self.work.now;
+        let sent = texts::time(record.sent, now);
         let left = self.left(record, event, sent);
         if event.is_listed() {
             self.last_at = self.last_at.max(Some(sent));
@@ -191,7 +198,7 @@ impl<'w, 'p> RoomImport<'w, 'p> {
             explicit_tags: content::tags(self.users, &record.explicit_tags),
             uuid,
             sent,
-            edited: record.edited.map(texts::time),
+            edited: record.edited.map(|at| texts::time(at, now)),
             thread_root: earlier(record.thread),
             parent: earlier(record.parent).filter(|parent| *parent < id),
             to: to.and_then(|number| self.user(number)),
@@ -236,14 +243,14 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         is_new.then(|| uuid.clone())
     }
 
-    /// Returns `true` if a message of a conversation is of one of its two users, and to one of
-    /// them.
+    /// Returns `true` if a message of a conversation is of one of its two users, and to none but
+    /// one of them.
     fn is_of_the_two(&self, record: &MessageRecord) -> bool {
         let Some(pair) = self.plan.pair else {
             return true;
         };
-        let mut numbers = [record.author, record.to].into_iter().flatten();
-        numbers.all(|number| self.user(number).is_some_and(|user| pair.has(user)))
+        let is_of_pair = |number| self.user(number).is_some_and(|user| pair.has(user));
+        record.author.is_some_and(is_of_pair) && record.to.is_none_or(is_of_pair)
     }
 
     /// The files of a message, with the ids of those that have another one here.
@@ -370,7 +377,7 @@ impl<'w, 'p> RoomImport<'w, 'p> {
     ) -> Result<()> {
         let threads: Vec<_> = records
             .into_iter()
-            .filter_map(|record| thread(&record, sources, self.plan.last))
+            .filter_map(|record| thread(&record, sources, self.plan.last, self.work.now))
             .collect();
         for part in threads.chunks(THREADS) {
             let (part, room) = (part.to_vec(), self.room);

@@ -10,7 +10,7 @@ use super::content::Users;
 use super::plan::{RoomPlan, messages_of};
 use super::room::RoomImport;
 use super::{OwnArchive, numbers};
-use crate::authority::{NotedRoom, Pair, Participant, confirm_room};
+use crate::authority::{NotedRoom, Pair, Participant, confirm_room, may_still_converse};
 use crate::target::ImportWork;
 use crate::{Error, LeftOutKind, Result, texts};
 
@@ -21,9 +21,10 @@ impl OwnArchive {
     /// Imports all flows and conversations.
     pub(super) fn rooms(&self, work: &mut ImportWork<'_>, users: &Users) -> Result<()> {
         let origin = work.origin.clone();
-        let (begun, complete) = work.read(move |reader| {
+        let (noted, begun, complete) = work.read(move |reader| {
             Ok((
                 reader.imports().list(&origin, ImportedKind::Room)?,
+                reader.imports().list(&origin, ImportedKind::BegunRoom)?,
                 reader.imports().list(&origin, ImportedKind::CompleteRoom)?,
             ))
         })?;
@@ -46,13 +47,15 @@ impl OwnArchive {
                 continue;
             }
             let (organization, pair) = (work.origin.organization, plan.pair);
-            let noted = begun.get(&plan.foreign_id).copied().map(RoomId);
-            let noted = work.read(move |reader| confirm_room(reader, organization, noted, pair))?;
-            let room = match noted {
-                NotedRoom::Same(room) => Some(room),
-                NotedRoom::Absent => make_room(work, &plan, users)?,
-                NotedRoom::Another => None,
-            };
+            let note = noted.get(&plan.foreign_id).copied();
+            let is_of_this = begun.get(&self.begun_id(&plan.foreign_id)).copied() == note;
+            let note = note.map(RoomId);
+            let room =
+                match work.read(move |reader| confirm_room(reader, organization, note, pair))? {
+                    NotedRoom::Same(room) => Some(room).filter(|_| is_of_this),
+                    NotedRoom::Absent => make_room(work, self, &plan, users)?,
+                    NotedRoom::Another => None,
+                };
             match room {
                 Some(room) => {
                     RoomImport::new(work, self, &plan, users, room).run()?;
@@ -65,6 +68,12 @@ impl OwnArchive {
             }
         }
         work.report_invitations(flows)
+    }
+
+    /// The id under which it is noted that an import of this archive has begun a room. Another
+    /// archive does not go on with it: users may have changed the room since.
+    fn begun_id(&self, foreign_id: &str) -> String {
+        format!("{} {foreign_id}", self.digest)
     }
 
     /// Returns the number of records of messages that a room has.
@@ -152,7 +161,13 @@ fn count_room(work: &mut ImportWork<'_>, plan: &RoomPlan) {
 
 /// Makes a room whose numbers up to the last of the archive are left to it; `None` when there is
 /// such a room already.
-fn make_room(work: &mut ImportWork<'_>, plan: &RoomPlan, users: &Users) -> Result<Option<RoomId>> {
+fn make_room(
+    work: &mut ImportWork<'_>,
+    archive: &OwnArchive,
+    plan: &RoomPlan,
+    users: &Users,
+) -> Result<Option<RoomId>> {
+    let begun_id = archive.begun_id(&plan.foreign_id);
     let (origin, last, foreign_id) = (work.origin.clone(), plan.last, plan.foreign_id.clone());
     let (flow, pair) = (plan.flow.clone(), plan.pair);
     let creator = flow.as_ref().and_then(|flow| flow.creator);
@@ -160,19 +175,25 @@ fn make_room(work: &mut ImportWork<'_>, plan: &RoomPlan, users: &Users) -> Resul
     let room = work.write(move |tx| {
         let room = match (&flow, pair) {
             (Some(flow), _) => make_flow(tx, origin.organization, flow, creator)?,
-            (None, Some(pair)) => make_conversation(tx, pair)?.map(|room| (room, None)),
+            (None, Some(pair)) if may_still_converse(tx, origin.organization, pair)? => {
+                make_conversation(tx, pair)?.map(|room| (room, None))
+            }
+            (None, Some(_)) => None,
             (None, None) => None,
         };
         let Some((room, renamed)) = room else {
             return Ok(None);
         };
         tx.imports().claim_numbers(room, last)?;
-        // There may be a note of a room that is gone.
-        tx.imports()
-            .delete_record(&origin, ImportedKind::Room, &foreign_id)?;
-        let record = [(foreign_id.clone(), room.0)];
-        tx.imports()
-            .insert_records(&origin, ImportedKind::Room, &record)?;
+        for (kind, id) in [
+            (ImportedKind::Room, &foreign_id),
+            (ImportedKind::BegunRoom, &begun_id),
+        ] {
+            // There may be a note of a room that is gone.
+            tx.imports().delete_record(&origin, kind, id)?;
+            let record = [(id.clone(), room.0)];
+            tx.imports().insert_records(&origin, kind, &record)?;
+        }
         Ok(Some((room, renamed)))
     })?;
     Ok(room.map(|(room, renamed)| {
@@ -231,6 +252,7 @@ fn make_flow(
         }
     }
     let renamed = (name != record.parameterized_name).then(|| record.parameterized_name.clone());
+    let created_at = texts::time(record.created_at, tx.now());
     let room = tx.flows().insert(&NewFlowRow {
         id: FlowId(id),
         organization,
@@ -238,7 +260,7 @@ fn make_flow(
         parameterized_name: name,
         creator,
         join_secret: eddyline_random::hex::<20>(),
-        created_at: texts::time(record.created_at),
+        created_at,
     })?;
     Ok(Some((room, renamed)))
 }

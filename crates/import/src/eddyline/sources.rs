@@ -37,6 +37,7 @@ pub(super) fn make_sources(
         .collect();
     let origin = work.origin.clone();
     work.write(move |tx| {
+        let now = tx.now();
         let existing = tx.sources().list_all_of_room(room)?;
         let mut existing = existing.into_iter().map(|listed| listed.source).collect();
         let mut stand_ins = BTreeMap::new();
@@ -55,14 +56,14 @@ pub(super) fn make_sources(
                 name: texts::display_name(&record.name),
                 external_url: record.external_url.clone().filter(is_address),
                 creator: *creator,
-                created_at: texts::time(record.created_at),
+                created_at: texts::time(record.created_at, now),
             };
             let id = match take_same(&mut existing, &source) {
                 Some(id) => id,
                 None => {
                     let id = tx.sources().insert(&source)?;
                     if let Some(at) = record.removed_at {
-                        tx.imports().set_source_removed(id, texts::time(at))?;
+                        tx.imports().set_source_removed(id, texts::time(at, now))?;
                     }
                     id
                 }

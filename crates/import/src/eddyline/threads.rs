@@ -1,10 +1,11 @@
 //! The threads of a room.
 
 use eddyline_archive::ThreadRecord;
-use eddyline_model::items::MAX_EXTERNAL_ID_CHARS;
+use eddyline_model::items::{Item, MAX_EXTERNAL_ID_CHARS, MAX_ITEM_BYTES};
 use eddyline_model::messages::MessageKind;
-use eddyline_model::{ApplicationId, MessageId};
+use eddyline_model::{ApplicationId, MessageId, Timestamp};
 use eddyline_storage::ThreadOfRoom;
+use serde_json::value::RawValue;
 
 use super::sources::SourcesByNumber;
 use super::{content, numbers};
@@ -12,6 +13,21 @@ use crate::texts;
 
 /// A thread as the store takes it, with the application of its source.
 pub(super) type Thread = (ThreadOfRoom, Option<ApplicationId>);
+
+/// The state of an item, as the server keeps it; `None` for one that no integration could have
+/// given.
+fn item(raw: &RawValue) -> Option<String> {
+    // Escapes make a text longer, by six times at most.
+    if raw.get().len() > 6 * MAX_ITEM_BYTES {
+        return None;
+    }
+    let cleaned = content::document(MessageKind::Activity, raw)?;
+    let item: Item = serde_json::from_str(&cleaned).ok()?;
+    // Written anew, so that it has nothing beside what is bounded.
+    item.is_within_bounds()
+        .then(|| serde_json::to_string(&item).ok())
+        .flatten()
+}
 
 /// A number of a message of a room whose last one is `last`.
 pub(super) fn within(number: Option<i64>, last: MessageId) -> Option<MessageId> {
@@ -25,15 +41,13 @@ pub(super) fn thread(
     record: &ThreadRecord,
     sources: &SourcesByNumber,
     last: MessageId,
+    now: Timestamp,
 ) -> Option<Thread> {
     let source = record
         .source
         .and_then(|number| sources.get(&number).copied());
     let item = match record.item.as_deref() {
-        Some(item) => {
-            serde_json::from_str::<eddyline_model::items::Item>(item.get()).ok()?;
-            Some(content::document(MessageKind::Activity, item)?)
-        }
+        Some(text) => Some(item(text)?),
         None => None,
     };
     let external_id = record.external_id.as_deref();
@@ -45,8 +59,8 @@ pub(super) fn thread(
         activities: numbers::bounded(record.activities, last),
         internal_comments: numbers::bounded(record.internal_comments, last),
         external_comments: numbers::bounded(record.external_comments, last),
-        created_at: texts::time(record.created_at),
-        updated_at: texts::time(record.updated_at),
+        created_at: texts::time(record.created_at, now),
+        updated_at: texts::time(record.updated_at, now),
         item_message: within(record.item_message, last),
         item_from: within(record.item_from, last),
         item,

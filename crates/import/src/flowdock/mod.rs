@@ -3,6 +3,8 @@
 //! `users.json` and `flows.json`, the answers of the API to `GET /organizations/ORG/users` and
 //! `GET /flows/all?users=1`, may stand beside them.
 
+mod files;
+mod flows;
 mod records;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -11,12 +13,13 @@ use std::sync::Arc;
 
 use eddyline_markup as markup;
 use eddyline_model::organizations::OrganizationRole;
-use serde::Deserialize as _;
-use serde_json::Value;
 
-use self::records::{FlowdockFile, FlowdockFlow, FlowdockMessage, FlowdockUser, user_id};
-use crate::foreign::{Entries as _, Foreign, ForeignFile, ForeignMessage, ForeignReaction};
-use crate::foreign::{Mentioned, Room, RoomKind, Spool, ZipFile, each_record, load, with_mentions};
+use self::files::FlowFiles;
+use self::flows::Flows;
+use self::records::{FlowdockFile, FlowdockFlow, FlowdockMessage, FlowdockUser, Texts};
+use crate::foreign::{Entries as _, Foreign, ForeignMessage, ForeignReaction};
+use crate::foreign::{GrowingText, Mentioned, Room, RoomKind, Spool, ZipFile};
+use crate::foreign::{cut_name, each_record, load, with_mentions};
 use crate::people::Person;
 use crate::target::{ImportWork, existing_organization};
 use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
@@ -31,9 +34,6 @@ const FLOWS: &str = "flows.json";
 /// The most bytes of memory for the threads of a flow.
 const MAX_THREADS: usize = 96 << 20;
 
-/// Entries, by the last part of their name.
-type Files = HashMap<Box<str>, Vec<Arc<str>>>;
-
 /// Imports an archive. Blocks.
 pub(crate) fn import(
     target: ImportTarget,
@@ -43,7 +43,7 @@ pub(crate) fn import(
     let organization = existing_organization(&target)?;
     let mut zip = ZipFile::open(archive)?;
     let mut work = ImportWork::new(target, SOURCE, organization, progress)?;
-    let mut spool = Spool::new()?;
+    let mut spool = Spool::of(archive)?;
     let name = archive.file_stem().unwrap_or_default().to_string_lossy();
     let foreign = Reading::begin(&mut zip, &mut work.report)?.run(&name, &mut spool)?;
     load(&mut work, &foreign, spool, &mut zip)?;
@@ -56,9 +56,9 @@ struct Reading<'z> {
     foreign: Foreign,
     /// What the archive calls people, by their nick in lower case.
     nicks: HashMap<String, String>,
-    flows: Vec<FlowdockFlow>,
-    /// Entries, by the last part of their name.
-    files: Files,
+    flows: Flows,
+    /// The names of entries, sorted.
+    names: Vec<Arc<str>>,
     /// The folder of the lists; those of flows are in it, or the only flow is there itself.
     top: String,
     /// The entry with the messages of each flow.
@@ -74,19 +74,13 @@ impl<'z> Reading<'z> {
             .map(|entry| folder_of(entry))
             .unwrap_or_default();
         let top = folder_of(top).to_owned();
-        let mut files = Files::new();
-        for name in names {
-            if let Some(key) = last_parts(&name, 1).map(Box::from) {
-                files.entry(key).or_default().push(name);
-            }
-        }
         let mut this = Self {
             zip,
             report,
             foreign: Foreign::default(),
             nicks: HashMap::new(),
-            flows: Vec::new(),
-            files,
+            flows: Flows::default(),
+            names,
             top,
             messages,
         };
@@ -114,20 +108,21 @@ impl<'z> Reading<'z> {
                 foreign.count_names(members.filter_map(|member| member.id.as_ref()))?;
                 let texts = [&flow.id, &flow.name, &flow.parameterized_name];
                 foreign.count_names(texts.into_iter().chain(&flow.description))?;
-                flows.push(flow);
+                foreign.count_names([&flow.id, &flow.parameterized_name])?;
+                flows.add(flow);
                 Ok(())
             })?;
         }
         let entry = within(top, USERS);
         if zip.contains(&entry) {
             let list = (&*entry, zip.entry(&entry)?);
-            each_record(list, report, &mut |_, user: FlowdockUser| {
+            each_record(list, report, &mut |report, user: FlowdockUser| {
                 let Some(person) = person(user) else {
                     return Ok(());
                 };
                 foreign.count_names([&person.nick, &person.id])?;
                 nicks.insert(person.nick.to_lowercase(), person.id.clone());
-                foreign.add_person(person)
+                foreign.add_person(report, person).map(drop)
             })?;
         }
         Ok(())
@@ -140,6 +135,10 @@ impl<'z> Reading<'z> {
             let folder = folder_of(&entry);
             let name = last_parts(folder, 1).filter(|name| !name.is_empty());
             let flow = self.room(name.unwrap_or(archive), threads.flow.as_deref())?;
+            let Some(flow) = flow else {
+                continue;
+            };
+            let files = FlowFiles::of(&self.names, folder);
             let mut authors = HashSet::new();
             self.messages(&entry, &mut |this, report, message| {
                 if let Some(user) = message
@@ -150,8 +149,8 @@ impl<'z> Reading<'z> {
                     this.foreign.count_names([user])?;
                     authors.insert(user.clone());
                 }
-                match this.message(report, folder, &threads, message) {
-                    Some(message) => spool.push(flow, &message),
+                match this.message(report, &files, &threads, message) {
+                    Some(message) => spool.push(report, flow, &message),
                     None => Ok(()),
                 }
             })?;
@@ -165,29 +164,20 @@ impl<'z> Reading<'z> {
         Ok(self.foreign)
     }
 
-    /// The place of a flow, which is known by the name of its folder and the id that its messages name.
-    fn room(&mut self, folder: &str, id: Option<&str>) -> Result<usize> {
-        let short = id.and_then(|id| id.rsplit([':', '/']).next());
-        let by_id = self.flows.iter().find(|flow| Some(flow.id.as_str()) == id);
-        let names = [short, Some(folder)];
-        let mut by_name = self.flows.iter().filter(|flow| {
-            let own = flow.parameterized_name.as_str();
-            names.iter().flatten().any(|name| *name == own)
-        });
-        // Organizations may have flows of the same name: which is meant is unknown then.
-        let named = by_name.next().filter(|_| by_name.next().is_none());
-        let known = by_id.or(named);
+    /// The place of a flow, which is known by the name of its folder and the id that its messages
+    /// name; `None` for one that is left out.
+    fn room(&mut self, folder: &str, id: Option<&str>) -> Result<Option<usize>> {
         let mut room = Room {
             id: id.unwrap_or(folder).to_owned(),
-            name: folder.to_owned(),
+            name: cut_name(folder.to_owned()),
             // The archive does not say who could join.
             kind: RoomKind::Closed,
             ..Room::default()
         };
-        if let Some(flow) = known {
+        if let Some(flow) = self.flows.find(folder, id) {
             let members = flow.users.iter().flatten();
             room.id.clone_from(&flow.id);
-            room.name.clone_from(&flow.name);
+            room.name = cut_name(flow.name.clone());
             room.description = flow
                 .description
                 .clone()
@@ -198,7 +188,7 @@ impl<'z> Reading<'z> {
                 room.kind = RoomKind::Open;
             }
         }
-        self.foreign.add_room(room)
+        self.foreign.add_room(self.report, room)
     }
 
     /// Gives each message of an entry to a function.
@@ -214,7 +204,6 @@ impl<'z> Reading<'z> {
         let mut reading = MessageReading {
             foreign: &mut self.foreign,
             nicks: &self.nicks,
-            files: &self.files,
         };
         let list = (entry, self.zip.entry(entry)?);
         each_record(
@@ -286,7 +275,7 @@ impl ThreadStarts {
         let first = message.thread_id.as_ref();
         let first = first.and_then(|thread| self.first.get(thread)).copied();
         // Before there were threads, a comment named its message in a tag.
-        let tags = message.tags.iter().flatten();
+        let tags = message.tags.iter();
         let mut named = tags.filter_map(|tag| tag.strip_prefix("influx:")?.parse().ok());
         first
             .or_else(|| named.next())
@@ -305,27 +294,25 @@ impl Said {
     /// `None` for events that tell of changes, and for items of the inbox in forms that only their
     /// tools knew.
     fn of(message: &FlowdockMessage) -> Option<Self> {
-        let content = &message.content;
-        let text = |field: &str| content.get(field).and_then(Value::as_str);
+        let described = || message.described::<Texts>().and_then(|texts| texts.text);
         let said = match message.event.as_str() {
-            "message" | "status" | "line" => Self::text(content.as_str()?),
-            "comment" => Self::text(text("text").or(content.as_str())?),
+            "message" | "status" | "line" => Self::text(message.said()?),
+            "comment" => Self::text(described().or_else(|| message.said())?),
             "file" => Self {
-                files: vec![FlowdockFile::deserialize(content).ok()?],
+                files: vec![message.described()?],
                 ..Self::default()
             },
-            "activity" | "discussion" => Self::text(&item(message)),
+            "activity" | "discussion" => Self::text(item(message)),
             _ => return None,
         };
-        let attachments = message.attachments.iter().flatten();
+        let attachments = message.attachments.iter();
         let new = attachments.filter(|of| !said.files.iter().any(|known| known.path == of.path));
         let files = said.files.iter().chain(new).cloned().collect();
         let said = Self { files, ..said };
         (!said.text.trim().is_empty() || !said.files.is_empty()).then_some(said)
     }
 
-    fn text(text: &str) -> Self {
-        let text = text.to_owned();
+    fn text(text: String) -> Self {
         Self {
             text,
             ..Self::default()
@@ -335,10 +322,13 @@ impl Said {
 
 /// Title and body of an item of the inbox as one text.
 fn item(message: &FlowdockMessage) -> String {
-    let content = |field: &str| message.content.get(field).and_then(Value::as_str);
-    let title = message.title.as_deref().or_else(|| content("title"));
-    let body = message.body.as_deref().or_else(|| content("body"));
-    let parts = [title, body].into_iter().flatten().map(markup::text);
+    let content = message.described::<Texts>().unwrap_or_default();
+    let title = message.title.as_ref().or(content.title.as_ref());
+    let body = message.body.as_ref().or(content.body.as_ref());
+    let parts = [title, body]
+        .into_iter()
+        .flatten()
+        .map(|text| markup::text(text));
     let parts: Vec<String> = parts.filter(|part| !part.trim().is_empty()).collect();
     parts.join("\n")
 }
@@ -347,14 +337,13 @@ fn item(message: &FlowdockMessage) -> String {
 struct MessageReading<'r> {
     foreign: &'r mut Foreign,
     nicks: &'r HashMap<String, String>,
-    files: &'r Files,
 }
 
 impl MessageReading<'_> {
     fn message(
         &self,
         report: &mut ImportReport,
-        folder: &str,
+        files: &FlowFiles,
         threads: &ThreadStarts,
         message: FlowdockMessage,
     ) -> Option<ForeignMessage> {
@@ -363,7 +352,7 @@ impl MessageReading<'_> {
             return None;
         };
         let answers = threads.answered(&message).map(|id| id.to_string());
-        let edited = message.edited.as_i64().filter(|at| *at > message.sent);
+        let edited = message.edited().filter(|at| *at > message.sent);
         let author = message.author.and_then(|author| author.name);
         let name = message.external_user_name.or(author);
         let unknown = || Some(format!("User {}", message.user.as_ref()?));
@@ -372,46 +361,25 @@ impl MessageReading<'_> {
             .into_iter()
             .map(|(emoji, people)| ForeignReaction {
                 emoji: emoji.trim_matches(':').to_owned(),
-                people: people.iter().filter_map(user_id).collect(),
+                people: people.0.into_iter().filter_map(|person| person.0).collect(),
             });
-        let files = said.files.into_iter().map(|file| self.file(folder, file));
+        let attached = said.files.into_iter().map(|file| files.file(file));
+        let text = self.text(&said.text);
         Some(ForeignMessage {
-            files: files.collect(),
-            text: self.text(&said.text),
+            files: attached.collect(),
+            text: text.text,
+            is_cut: text.is_cut,
             id: message.id.to_string(),
             sent: message.sent,
             edited,
             answers,
-            author_name: name.or_else(unknown),
+            author_name: name.or_else(unknown).map(cut_name),
             author: message.user,
             reactions: reactions.collect(),
         })
     }
 
-    /// A file, whose entry is known by the end of its path or, in the folder of the flow, by its name.
-    fn file(&self, folder: &str, file: FlowdockFile) -> ForeignFile {
-        let path = file.path.trim_end_matches('/');
-        let own_folder = within(folder, "");
-        let entry = [2, 1].map(|parts| {
-            let end = last_parts(path, parts)?;
-            let named = self.files.get(last_parts(path, 1)?)?.iter();
-            let mut matching = named.filter(|entry| {
-                entry.starts_with(&own_folder) && last_parts(entry, parts) == Some(end)
-            });
-            matching.next().filter(|_| matching.next().is_none())
-        });
-        ForeignFile {
-            name: match file.file_name.trim().is_empty() {
-                true => last_parts(path, 1).unwrap_or_default().to_owned(),
-                false => file.file_name,
-            },
-            content_type: file.content_type.unwrap_or_default(),
-            entry: entry.into_iter().flatten().next().map(ToString::to_string),
-            url: (!path.is_empty()).then(|| path.to_owned()),
-        }
-    }
-
-    fn text(&self, text: &str) -> String {
+    fn text(&self, text: &str) -> GrowingText {
         with_mentions(text, |nick| {
             let person = self.nicks.get(&nick.to_lowercase())?;
             Some(Mentioned::Person(person.clone()))
@@ -425,8 +393,8 @@ fn person(user: FlowdockUser) -> Option<Person> {
     let email = said(user.email);
     Some(Person {
         id: user.id?,
-        name: said(user.name).unwrap_or_else(|| user.nick.clone()),
-        nick: user.nick,
+        name: cut_name(said(user.name).unwrap_or_else(|| user.nick.clone())),
+        nick: cut_name(user.nick),
         website: user.website.unwrap_or_default(),
         status: said(user.status),
         is_active: !user.disabled,

@@ -57,12 +57,14 @@ fn each_element(
     match (failure, read) {
         (Some(failure), _) => Err(failure),
         (None, Err(_)) if left.get() == 0 => Err(Error::Unfit(format!(
-            "{name} has a record that is longer than {} MiB",
+            "{} has a record that is longer than {} MiB",
+            name.escape_debug(),
             MAX_RECORD >> 20
         ))),
         (None, Err(error)) if error.is_io() => Err(Error::Io(error.into())),
         (None, Err(error)) => Err(Error::Unfit(format!(
-            "{name} is no list of records in JSON: {error}"
+            "{} is no list of records in JSON: {error}",
+            name.escape_debug()
         ))),
         (None, Ok(())) => Ok(()),
     }
@@ -166,6 +168,17 @@ mod tests {
             error.to_string(),
             "a.json has a record that is longer than 4 MiB"
         );
+    }
+
+    #[test]
+    fn the_name_of_an_entry_moves_no_cursor() {
+        let long = b"[".repeat(MAX_RECORD as usize + 1);
+        for array in [&b"[1"[..], &long] {
+            let error = each_element(("\x1b]0;owned\x07.json", array), &mut |_| Ok(()));
+            let said = error.unwrap_err().to_string();
+            assert!(!said.contains(char::is_control), "{said:?}");
+            assert!(said.starts_with("\\u{1b}]0;owned\\u{7}.json "), "{said}");
+        }
     }
 
     #[test]

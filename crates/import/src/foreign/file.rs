@@ -4,6 +4,8 @@ use eddyline_model::files::{FileId, NewFile, NewObject};
 use eddyline_wire::{Attachment, PictureSize, Thumbnail};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::texts;
+
 /// What stands in a path as it is: the unreserved characters of RFC 3986, section 2.3.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -37,7 +39,7 @@ pub(crate) fn describe(file: &NewFile) -> String {
 pub(crate) fn unread(name: &str) -> NewFile {
     NewFile {
         id: FileId(String::new()),
-        name: name.to_owned(),
+        name: texts::file_name(name),
         content_type: String::new(),
         object: NewObject {
             key: String::new(),

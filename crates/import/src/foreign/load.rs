@@ -6,24 +6,23 @@ use std::sync::Arc;
 use eddyline_model::log::Control;
 use eddyline_model::messages::{Author, Message, MessageKind};
 use eddyline_model::names::nick_key;
-use eddyline_model::reactions::Emoji;
 use eddyline_model::tags::{self, Context};
 use eddyline_model::{MessageId, RoomId, UserId};
 use eddyline_storage::{ImportedKind, ImportedMessage, ImportedPlace};
 
+use super::bounds::MAX_PARTS;
 use super::entries::Entries;
 use super::nicks::Nicks;
+use super::reactions::reactions;
 use super::rooms::{conversation, describe_flow, make_flow, show};
-use super::{Foreign, ForeignFile, ForeignMessage, MENTION, Room, RoomKind, Spool, file};
+use super::{Foreign, ForeignFile, ForeignMessage, GrowingText, MENTION, Room, RoomKind};
+use super::{Spool, file};
 use crate::authority::{NotedRoom, Pair, Participant, Participants, confirm_room};
 use crate::target::ImportWork;
 use crate::{Error, LeftOutKind, Result, texts};
 
 /// How many messages one transaction writes.
 const MESSAGES: usize = 250;
-/// Into how many messages the text of one of the archive is cut at most, and how many files it has:
-/// what it comes to is written in one transaction.
-const MAX_PARTS: usize = 100;
 
 /// Brings people, rooms and messages in.
 pub(crate) fn load(
@@ -46,6 +45,7 @@ pub(crate) fn load(
     let mut loading = Loading {
         work,
         foreign,
+        by_user: by_user(&people),
         people: &people,
         known,
         unfinished,
@@ -73,6 +73,16 @@ pub(crate) fn load(
         Some((RoomId(*id), members))
     });
     work.report_invitations(flows)
+}
+
+fn by_user(people: &Participants) -> HashMap<UserId, usize> {
+    let mut places = HashMap::new();
+    for (place, participant) in people.all().iter().enumerate() {
+        if let Some(user) = participant.user() {
+            places.entry(user).or_insert(place);
+        }
+    }
+    places
 }
 
 /// The room whose messages are coming.
@@ -106,6 +116,8 @@ struct Loading<'l, 'w> {
     work: &'l mut ImportWork<'w>,
     foreign: &'l Foreign,
     people: &'l Participants,
+    /// Places of people in their list, by account.
+    by_user: HashMap<UserId, usize>,
     known: HashMap<String, i64>,
     /// Rooms that an import which was interrupted has made.
     unfinished: HashMap<String, i64>,
@@ -255,42 +267,36 @@ impl Loading<'_, '_> {
                 .report
                 .leave_out(LeftOutKind::MissingParent, message.id.clone());
         }
-        let mut parts = self.texts(message);
+        let parts = self.texts(message);
         let files = self.files(message)?;
         if parts.is_empty() && files.is_empty() {
             let which = format!("{}/{}", self.foreign.rooms[room.place].id, message.id);
             self.work.report.leave_out(LeftOutKind::NotSaid, which);
             return Ok(());
         }
-        let kind = match root {
+        let event = match root {
             Some(_) => MessageKind::Comment,
             None => MessageKind::Message,
         };
-        let mut each: Vec<(MessageKind, String, Option<eddyline_model::files::NewFile>)> =
-            parts.drain(..).map(|text| (kind, text, None)).collect();
-        for kept in files {
-            each.push((MessageKind::File, file::describe(&kept), Some(kept)));
-        }
+        let texts = parts.into_iter().map(|content| Said {
+            event,
+            content,
+            file: None,
+            author,
+            reactions: Vec::new(),
+        });
+        let files = files.into_iter().map(|file| Said {
+            event: MessageKind::File,
+            content: file::describe(&file),
+            file: Some(file),
+            author,
+            reactions: Vec::new(),
+        });
+        let mut each: Vec<Said> = texts.chain(files).collect();
+        each[0].reactions = self.reactions_to(message);
         self.flush_if_full(room, each.len())?;
-        for (place, (event, content, kept)) in each.into_iter().enumerate() {
-            let is_first = place == 0;
-            let reactions = match is_first {
-                true => self.reactions(message),
-                false => Vec::new(),
-            };
-            self.push(
-                room,
-                message,
-                root.as_deref(),
-                is_first,
-                Said {
-                    event,
-                    content,
-                    file: kept,
-                    author,
-                    reactions,
-                },
-            );
+        for (place, said) in each.into_iter().enumerate() {
+            self.push(room, message, root.as_deref(), place == 0, said);
         }
         self.work.report.messages += 1;
         Ok(())
@@ -305,7 +311,8 @@ impl Loading<'_, '_> {
         said: Said,
     ) {
         let place_in_batch = room.batch.len() as i64 + 1;
-        let sent = texts::time(message.sent);
+        let now = self.work.now;
+        let sent = texts::time(message.sent, now);
         let place = match (root, room.pair) {
             (_, Some(_)) => ImportedPlace::Unthreaded,
             (None, None) => ImportedPlace::StartsThread,
@@ -317,33 +324,7 @@ impl Loading<'_, '_> {
                 }
             },
         };
-        let name = message.author_name.as_deref().map(texts::external_name);
-        let author = match said.author {
-            Some(user) => Author::user(user),
-            None => Author::anonymous(name.or_else(|| {
-                let known = self.people.find(message.author.as_deref()?)?;
-                known.author().external_name
-            })),
-        };
         room.authors.extend(said.author);
-        let extracted = match (room.pair, said.event.has_text()) {
-            (None, true) => tags::extract(
-                &[],
-                &said.content,
-                &Context {
-                    roster: &room.nicks,
-                    sender: said.author,
-                    has_attachments: false,
-                },
-            ),
-            _ => tags::Extracted::default(),
-        };
-        let mut tags = extracted.tags.listed().to_vec();
-        // Old messages are not unread for anyone.
-        tags.retain(|tag| tags::parse_unread(tag).is_none());
-        if said.file.is_some() && room.pair.is_none() {
-            tags.push(tags::FILE.to_owned());
-        }
         let to = room.pair.map(|pair| pair.other(said.author));
         self.work.report.reactions += said.reactions.len() as u64;
         let imported = ImportedMessage {
@@ -351,13 +332,13 @@ impl Loading<'_, '_> {
                 room: room.room.unwrap_or(RoomId(0)),
                 id: MessageId(place_in_batch),
                 event: said.event,
-                author,
+                author: self.author(message, said.author),
+                tags: said.tags(room).into(),
                 content: said.content,
-                tags: tags.into(),
                 explicit_tags: Vec::new(),
                 uuid: None,
                 sent,
-                edited: message.edited.map(texts::time),
+                edited: message.edited.map(|at| texts::time(at, now)),
                 thread_root: None,
                 parent: None,
                 to,
@@ -373,73 +354,43 @@ impl Loading<'_, '_> {
         room.batch.push((imported, place, foreign_id));
     }
 
+    fn author(&self, message: &ForeignMessage, user: Option<UserId>) -> Author {
+        if let Some(user) = user {
+            return Author::user(user);
+        }
+        let name = message.author_name.as_deref().map(texts::external_name);
+        Author::anonymous(name.or_else(|| {
+            let participant = self.people.find(message.author.as_deref()?)?;
+            participant.author().external_name
+        }))
+    }
+
     /// The text with what people are called here, in as many parts as it takes.
     fn texts(&mut self, message: &ForeignMessage) -> Vec<String> {
-        let whole = texts::without_nul(&self.with_nicks(&message.text));
+        let people = self.people;
+        let named = with_nicks(&message.text, |person| people.find(person));
+        let whole = texts::without_nul(&named.text);
         let (mut rest, mut parts) = (whole.as_str(), Vec::new());
         while !rest.trim().is_empty() && parts.len() < MAX_PARTS {
             let end = texts::end_of_part(rest);
             parts.push(rest[..end].to_owned());
             rest = &rest[end..];
         }
-        if parts.len() > 1 {
-            let kind = match rest.trim().is_empty() {
-                true => LeftOutKind::LongText,
-                false => LeftOutKind::CutText,
-            };
-            self.work.report.leave_out(kind, message.id.clone());
+        let is_cut = message.is_cut || named.is_cut || !rest.trim().is_empty();
+        if is_cut {
+            let which = message.id.clone();
+            self.work.report.leave_out(LeftOutKind::CutText, which);
+        } else if parts.len() > 1 {
+            let which = message.id.clone();
+            self.work.report.leave_out(LeftOutKind::LongText, which);
         }
         parts
     }
 
-    fn with_nicks(&self, text: &str) -> String {
-        if !text.contains(MENTION) {
-            return text.to_owned();
-        }
-        let mut named = String::with_capacity(text.len());
-        for (place, piece) in text.split(MENTION).enumerate() {
-            if place % 2 == 0 {
-                named.push_str(piece);
-                continue;
-            }
-            match self.people.find(piece) {
-                Some(known) if known.user().is_some() => {
-                    named.push('@');
-                    named.push_str(known.nick());
-                }
-                Some(known) => named.push_str(known.name()),
-                None => named.push_str(piece),
-            }
-        }
-        named
-    }
-
-    fn reactions(&mut self, message: &ForeignMessage) -> Vec<(String, UserId)> {
-        let mut found = Vec::new();
-        for reaction in &message.reactions {
-            let plain = reaction.emoji.split("::").next().unwrap_or_default();
-            let Ok(emoji) = plain.parse::<Emoji>() else {
-                self.work
-                    .report
-                    .leave_out(LeftOutKind::UnknownEmoji, reaction.emoji.clone());
-                continue;
-            };
-            for person in &reaction.people {
-                match self.user(person) {
-                    Some(user) if !found.contains(&(emoji.as_str().to_owned(), user)) => {
-                        found.push((emoji.as_str().to_owned(), user));
-                    }
-                    Some(_) => {}
-                    None => {
-                        let which = format!("{} of {person}", reaction.emoji);
-                        self.work
-                            .report
-                            .leave_out(LeftOutKind::UnknownPerson, which);
-                    }
-                }
-            }
-        }
-        found
+    fn reactions_to(&mut self, message: &ForeignMessage) -> Vec<(String, UserId)> {
+        let people = self.people;
+        let user = |person: &str| people.find(person)?.user();
+        reactions(&message.reactions, user, &mut self.work.report)
     }
 
     fn files(&mut self, message: &ForeignMessage) -> Result<Vec<eddyline_model::files::NewFile>> {
@@ -528,7 +479,8 @@ impl Loading<'_, '_> {
         Ok(())
     }
 
-    /// Ends a room: describes it, and shows it to its members.
+    /// Ends a room: describes it, and shows it to its members. A room that is complete has the
+    /// members that those within have let in, whatever a newer archive says.
     fn close(&mut self) -> Result<()> {
         let Some(mut room) = self.room.take() else {
             return Ok(());
@@ -538,33 +490,14 @@ impl Loading<'_, '_> {
             return Ok(());
         };
         let foreign = &self.foreign.rooms[room.place];
-        let members: Vec<UserId> = foreign
-            .members
-            .iter()
-            .filter_map(|person| {
-                let known = self.people.find(person)?;
-                // A conversation has both, also one whose account belongs to no organization.
-                match room.pair {
-                    Some(pair) => known.user().filter(|user| pair.has(*user)),
-                    None => known.member(),
-                }
-            })
-            .collect();
-        let mut former: Vec<(UserId, String, String)> = Vec::new();
-        let gone = self.people.all().iter().filter_map(|known| {
-            let user = known.user()?;
-            (room.authors.contains(&user) && !members.contains(&user)).then_some((known, user))
-        });
-        if room.pair.is_none() {
-            former.extend(
-                gone.map(|(known, user)| (user, known.name().to_owned(), known.nick().to_owned())),
-            );
-        }
+        let members = self.newcomers(foreign, &room);
+        let former = self.authors(&room);
         let (pair, is_unfinished) = (room.pair, room.is_unfinished);
         let (origin, foreign) = (self.work.origin.clone(), foreign.clone());
         self.work.write(move |tx| {
             tx.rooms().lock(id)?;
             show(tx, id, &members, pair.is_none())?;
+            // Those who are members are not taken for former ones.
             tx.imports().insert_former(id, &former)?;
             if pair.is_none() {
                 tx.rooms().advance_access(id)?;
@@ -577,6 +510,56 @@ impl Loading<'_, '_> {
             tx.imports().delete_record(&origin, kind, &foreign.id)
         })
     }
+
+    /// The users to whom the room is shown: none, once it is complete.
+    fn newcomers(&self, foreign: &Room, room: &OpenRoom) -> Vec<UserId> {
+        let members = foreign.members.iter().filter(|_| room.is_unfinished);
+        let users = members.filter_map(|person| {
+            let participant = self.people.find(person)?;
+            // A conversation has both, also one whose account belongs to no organization.
+            match room.pair {
+                Some(pair) => participant.user().filter(|user| pair.has(*user)),
+                None => participant.member(),
+            }
+        });
+        users.collect()
+    }
+
+    /// The authors in a flow, with the names that those keep who are no members.
+    fn authors(&self, room: &OpenRoom) -> Vec<(UserId, String, String)> {
+        let mut authors: Vec<UserId> = room.authors.iter().copied().collect();
+        authors.retain(|_| room.pair.is_none());
+        authors.sort_unstable();
+        let named = authors.into_iter().filter_map(|user| {
+            let participant = &self.people.all()[*self.by_user.get(&user)?];
+            let (name, nick) = (participant.name(), participant.nick());
+            Some((user, name.to_owned(), nick.to_owned()))
+        });
+        named.collect()
+    }
+}
+
+/// A text with what people are called here. `find` gives the person whom the archive calls so.
+fn with_nicks<'p>(text: &str, find: impl Fn(&str) -> Option<&'p Participant>) -> GrowingText {
+    let mut named = GrowingText::default();
+    for (place, piece) in text.split(MENTION).enumerate() {
+        if named.is_cut {
+            break;
+        }
+        if place % 2 == 0 {
+            named.push_str(piece);
+            continue;
+        }
+        match find(piece) {
+            Some(participant) if participant.user().is_some() => {
+                named.push_str("@");
+                named.push_str(participant.nick());
+            }
+            Some(participant) => named.push_str(participant.name()),
+            None => named.push_str(piece),
+        }
+    }
+    named
 }
 
 /// What is said in one message here.
@@ -586,4 +569,57 @@ struct Said {
     file: Option<eddyline_model::files::NewFile>,
     author: Option<UserId>,
     reactions: Vec<(String, UserId)>,
+}
+
+impl Said {
+    /// The tags that it has in a room.
+    fn tags(&self, room: &OpenRoom) -> Vec<String> {
+        if room.pair.is_some() {
+            return Vec::new();
+        }
+        let mut tags = Vec::new();
+        if self.event.has_text() {
+            let context = Context {
+                roster: &room.nicks,
+                sender: self.author,
+                has_attachments: false,
+            };
+            let extracted = tags::extract(&[], &self.content, &context);
+            tags.extend_from_slice(extracted.tags.listed());
+        }
+        // Old messages are not unread for anyone.
+        tags.retain(|tag| tags::parse_unread(tag).is_none());
+        if self.file.is_some() {
+            tags.push(tags::FILE.to_owned());
+        }
+        tags
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::foreign::bounds::MAX_TEXT;
+    use crate::foreign::mention;
+
+    #[test]
+    fn people_are_called_as_they_are_here_up_to_a_bound() {
+        let (user, named) = (
+            Participant::of_test(Some(UserId(1))),
+            Participant::of_test(None),
+        );
+        let find = |person: &str| match person {
+            "u" => Some(&user),
+            "n" => Some(&named),
+            _ => None,
+        };
+        let [ada, bob, eve] = ["u", "n", "e"].map(mention);
+        let text = with_nicks(&format!("a {ada}, {bob} and {eve}."), find);
+        assert_eq!(text.text, "a @somebody, somebody and e.");
+        assert!(!text.is_cut);
+        // The text that names them is shorter than the bound.
+        let many = ada.repeat(MAX_TEXT / ada.len());
+        let text = with_nicks(&many, find);
+        assert!(text.is_cut && text.text.len() <= MAX_TEXT);
+    }
 }

@@ -1,13 +1,13 @@
 //! Mentions in texts that name people by a nick.
 
-use super::mention;
+use super::{GrowingText, mention};
 
 /// The text with mentions of people by what the archive calls them. `known` gives what stands for a
 /// nick, or `None` where no person has it.
-pub(crate) fn with_mentions(text: &str, known: impl Fn(&str) -> Option<Mentioned>) -> String {
-    let mut out = String::with_capacity(text.len());
+pub(crate) fn with_mentions(text: &str, known: impl Fn(&str) -> Option<Mentioned>) -> GrowingText {
+    let mut out = GrowingText::default();
     let mut rest = text;
-    while let Some(at) = rest.find('@') {
+    while let Some(at) = rest.find('@').filter(|_| !out.is_cut) {
         let is_word = rest[..at]
             .chars()
             .next_back()
@@ -21,7 +21,7 @@ pub(crate) fn with_mentions(text: &str, known: impl Fn(&str) -> Option<Mentioned
             Some(Mentioned::Everyone) => out.push_str("@everyone"),
             Some(Mentioned::Person(id)) => out.push_str(&mention(&id)),
             None => {
-                out.push('@');
+                out.push_str("@");
                 out.push_str(name);
             }
         }
@@ -36,4 +36,21 @@ pub(crate) enum Mentioned {
     Everyone,
     /// A person, by what the archive calls them.
     Person(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::foreign::bounds::MAX_TEXT;
+
+    #[test]
+    fn mentions_of_a_long_name_have_a_bound() {
+        let long = "n".repeat(200);
+        let person = |nick: &str| (nick == "u").then(|| Mentioned::Person(long.clone()));
+        let named = with_mentions("a@u @u. @you", person);
+        let ada = mention(&long);
+        assert_eq!(named.text, format!("a@u {ada}. @you"));
+        let named = with_mentions(&"@u ".repeat(100_000), person);
+        assert!(named.is_cut && named.text.len() <= MAX_TEXT);
+    }
 }

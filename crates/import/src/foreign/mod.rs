@@ -4,11 +4,13 @@
 //! and only a few numbers of each in memory, until they are sorted by room and time.
 
 mod array;
+mod bounds;
 mod entries;
 mod file;
 pub(crate) mod load;
 mod mentions;
 mod nicks;
+mod reactions;
 mod rooms;
 mod spool;
 mod zip_file;
@@ -16,6 +18,7 @@ mod zip_file;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::array::each_record;
+pub(crate) use self::bounds::{GrowingText, MAX_ID, cut_name, is_id};
 pub(crate) use self::entries::Entries;
 pub(crate) use self::load::load;
 pub(crate) use self::mentions::{Mentioned, with_mentions};
@@ -23,7 +26,7 @@ pub(crate) use self::spool::Spool;
 pub(crate) use self::zip_file::{Names, ZipFile};
 
 use crate::people::Person;
-use crate::{Error, Result};
+use crate::{Error, ImportReport, LeftOutKind, Result};
 
 /// The most bytes of memory for people and rooms.
 const MAX_LISTS: usize = 48 << 20;
@@ -37,31 +40,43 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
-    /// Takes a person.
+    /// Takes a person. One whose id is none is left out, and the answer is `false`.
     ///
     /// # Errors
     ///
     /// [`Error::Unfit`] when there is no room in memory.
-    pub(crate) fn add_person(&mut self, person: Person) -> Result<()> {
+    pub(crate) fn add_person(&mut self, report: &mut ImportReport, person: Person) -> Result<bool> {
+        if !is_id(&person.id) {
+            report.leave_out(LeftOutKind::UnreadableRecord, person.shown());
+            return Ok(false);
+        }
         let texts = [&person.id, &person.name, &person.nick, &person.website];
         let more = [&person.email, &person.status].into_iter().flatten();
         self.count(size_of::<Person>(), texts.into_iter().chain(more))?;
         self.people.push(person);
-        Ok(())
+        Ok(true)
     }
 
-    /// Takes a room, and gives its place.
+    /// Takes a room, and gives its place. One whose id is none is left out.
     ///
     /// # Errors
     ///
     /// As [`Self::add_person`].
-    pub(crate) fn add_room(&mut self, room: Room) -> Result<usize> {
+    pub(crate) fn add_room(
+        &mut self,
+        report: &mut ImportReport,
+        room: Room,
+    ) -> Result<Option<usize>> {
+        if !is_id(&room.id) {
+            report.leave_out(LeftOutKind::UnreadableRecord, room.name);
+            return Ok(None);
+        }
         let texts = [&room.id, &room.name].into_iter();
         let more = room.description.iter().chain(&room.creator);
         self.count(size_of::<Room>(), texts.chain(more))?;
         self.count_names(&room.members)?;
         self.rooms.push(room);
-        Ok(self.rooms.len() - 1)
+        Ok(Some(self.rooms.len() - 1))
     }
 
     /// Counts what is kept besides people and rooms, until all are read: names of members, for
@@ -128,6 +143,8 @@ pub(crate) struct ForeignMessage {
     /// The name that stands beside it, for authors without an account.
     pub(crate) author_name: Option<String>,
     pub(crate) text: String,
+    /// `true` if the archive has more text than is read.
+    pub(crate) is_cut: bool,
     /// In milliseconds.
     pub(crate) sent: i64,
     pub(crate) edited: Option<i64>,
@@ -135,6 +152,14 @@ pub(crate) struct ForeignMessage {
     pub(crate) answers: Option<String>,
     pub(crate) files: Vec<ForeignFile>,
     pub(crate) reactions: Vec<ForeignReaction>,
+}
+
+impl ForeignMessage {
+    /// Returns `true` if what it calls itself and others are ids.
+    fn has_ids(&self) -> bool {
+        let others = [&self.author, &self.answers];
+        is_id(&self.id) && others.into_iter().flatten().all(|id| is_id(id))
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,18 +194,18 @@ mod tests {
 
     #[test]
     fn people_and_rooms_have_a_bound_together() {
-        let mut foreign = Foreign::default();
+        let (mut foreign, mut report) = (Foreign::default(), ImportReport::default());
         let long = || "n".repeat(MAX_LISTS / 2 - 1024);
         let person = Person {
             name: long(),
             ..Person::default()
         };
-        foreign.add_person(person).unwrap();
+        foreign.add_person(&mut report, person).unwrap();
         let room = Room {
             members: vec![long()],
             ..Room::default()
         };
-        assert_eq!(foreign.add_room(room).unwrap(), 0);
+        assert_eq!(foreign.add_room(&mut report, room).unwrap(), Some(0));
         let error = foreign.count_names(&["n".repeat(2048)]).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -190,8 +215,28 @@ mod tests {
 
     #[test]
     fn many_small_people_have_a_bound_too() {
-        let mut foreign = Foreign::default();
-        let added = std::iter::repeat_with(|| foreign.add_person(Person::default()));
+        let (mut foreign, mut report) = (Foreign::default(), ImportReport::default());
+        let added = std::iter::repeat_with(|| foreign.add_person(&mut report, Person::default()));
         assert!(added.take_while(Result::is_ok).count() < MAX_LISTS / size_of::<Person>());
+    }
+
+    #[test]
+    fn people_and_rooms_without_an_id_are_left_out_and_counted() {
+        let (mut foreign, mut report) = (Foreign::default(), ImportReport::default());
+        for id in ["C\0".to_owned(), "C".repeat(MAX_ID + 1)] {
+            let person = Person {
+                id: id.clone(),
+                ..Person::default()
+            };
+            assert!(!foreign.add_person(&mut report, person).unwrap());
+            let room = Room {
+                id,
+                ..Room::default()
+            };
+            assert_eq!(foreign.add_room(&mut report, room).unwrap(), None);
+        }
+        assert!(foreign.people.is_empty() && foreign.rooms.is_empty());
+        assert_eq!(report.left_out[0].kind, LeftOutKind::UnreadableRecord);
+        assert_eq!(report.left_out[0].count, 4);
     }
 }

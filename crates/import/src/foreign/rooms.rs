@@ -10,7 +10,8 @@ use super::{Room, RoomKind};
 use crate::authority::Pair;
 use crate::texts;
 
-/// Makes members of users, who have read everything. Those who are members already stay as they are.
+/// Makes members of users, who have read everything. Those who are members already stay as they
+/// are. Only for a room that is not complete: later its members decide who else reads it.
 pub(super) fn show(
     tx: &mut Tx<'_>,
     room: RoomId,
@@ -89,7 +90,9 @@ pub(super) fn make_flow(
         }
         is_renamed = true;
     }
-    let created_at = foreign.created_at.map_or(tx.now(), texts::time);
+    let created_at = foreign
+        .created_at
+        .map_or(tx.now(), |at| texts::time(at, tx.now()));
     let room = tx.flows().insert(&NewFlowRow {
         id: FlowId(uuid::Uuid::new_v4().to_string()),
         organization,

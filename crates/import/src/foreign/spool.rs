@@ -4,14 +4,22 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::fs::File;
 use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
 
 use super::ForeignMessage;
-use crate::{Error, Result};
+use crate::{Error, ImportReport, LeftOutKind, Result};
 
 /// The most messages of an archive.
 const MAX_MESSAGES: usize = 20_000_000;
 /// The most messages of a room: what they are called is in memory while they are written.
 const MAX_OF_ROOM: u32 = 1_000_000;
+/// The most bytes of what the messages of a room, and those that they answer, are called together:
+/// what a million of them take whose ids are digests.
+const MAX_IDS_OF_ROOM: usize = 64 << 20;
+/// The bytes of messages that may wait for each byte of the archive.
+const BYTES_FOR_ONE: u64 = 16;
+/// The bytes of messages that may wait of any archive: a small one may pack well.
+const BYTES_OF_ANY: u64 = 64 << 20;
 /// The number of places of messages that wait in memory. More are sorted and put into a file.
 const RUN: usize = 1_000_000;
 /// The number of places of a sorted run that are read at once.
@@ -61,26 +69,44 @@ fn split<const N: usize>(bytes: &[u8]) -> ([u8; N], &[u8]) {
     }
 }
 
+/// Counts of the messages of a room.
+#[derive(Default)]
+struct OfRoom {
+    messages: u32,
+    /// The bytes of what they, and those that they answer, are called.
+    ids: usize,
+}
+
 /// Messages in a temporary file without a name.
 pub(crate) struct Spool {
     file: BufWriter<File>,
     offset: u64,
+    /// The most bytes of messages.
+    limit: u64,
     /// Places that are not sorted yet.
     waiting: Vec<Waiting>,
     /// The most places that wait in memory.
     run: usize,
     runs: Runs,
-    /// The number of messages of each room.
-    of_rooms: HashMap<u32, u32>,
+    of_rooms: HashMap<u32, OfRoom>,
 }
 
 impl Spool {
-    pub(crate) fn new() -> Result<Self> {
-        Self::with_run(RUN)
+    /// A spool for the messages of an archive of so many bytes.
+    pub(crate) fn new(archive: u64) -> Result<Self> {
+        Self::with_run(RUN, archive)
     }
 
-    fn with_run(run: usize) -> Result<Self> {
+    /// A spool for the messages of an archive in a file.
+    pub(crate) fn of(archive: &Path) -> Result<Self> {
+        Self::new(std::fs::metadata(archive)?.len())
+    }
+
+    fn with_run(run: usize, archive: u64) -> Result<Self> {
         Ok(Self {
+            limit: archive
+                .saturating_mul(BYTES_FOR_ONE)
+                .saturating_add(BYTES_OF_ANY),
             file: BufWriter::with_capacity(256 * 1024, tempfile::tempfile()?),
             offset: 0,
             waiting: Vec::new(),
@@ -90,27 +116,45 @@ impl Spool {
         })
     }
 
-    /// Takes a message of the room at this place of the list of rooms.
+    /// Takes a message of the room at this place of the list of rooms. One that names itself or
+    /// others by what is no id is left out.
     ///
     /// # Errors
     ///
-    /// [`Error::Unfit`] for too many messages.
-    pub(crate) fn push(&mut self, room: usize, message: &ForeignMessage) -> Result<()> {
-        let bytes = serde_json::to_vec(message).map_err(std::io::Error::other)?;
+    /// [`Error::Unfit`] for too many messages, or too many bytes of them.
+    pub(crate) fn push(
+        &mut self,
+        report: &mut ImportReport,
+        room: usize,
+        message: &ForeignMessage,
+    ) -> Result<()> {
+        if !message.has_ids() {
+            let which = format!("a message at {}", message.sent);
+            report.leave_out(LeftOutKind::UnreadableRecord, which);
+            return Ok(());
+        }
         let too_many = |what: &str| Error::Unfit(format!("{what} has too many messages"));
         let room = u32::try_from(room).map_err(|_| too_many("the archive"))?;
         let of_room = self.of_rooms.entry(room).or_default();
-        *of_room += 1;
-        if *of_room > MAX_OF_ROOM {
+        of_room.messages += 1;
+        of_room.ids += message.id.len() + message.answers.as_ref().map_or(0, String::len);
+        if of_room.messages > MAX_OF_ROOM || of_room.ids > MAX_IDS_OF_ROOM {
             return Err(too_many("a flow or a conversation of the archive"));
         }
         if self.runs.len() + self.waiting.len() >= MAX_MESSAGES {
             return Err(too_many("the archive"));
         }
+        let bytes = serde_json::to_vec(message).map_err(std::io::Error::other)?;
+        if self.offset + bytes.len() as u64 > self.limit {
+            return Err(Error::Unfit(format!(
+                "the messages of the archive are too long for its size: more than {} MiB",
+                self.limit >> 20
+            )));
+        }
         self.file.write_all(&bytes)?;
         self.waiting.push(Waiting {
             room,
-            sent: crate::texts::time(message.sent).0,
+            sent: message.sent.max(0),
             offset: self.offset,
             size: u32::try_from(bytes.len()).map_err(|_| too_many("the archive"))?,
         });
@@ -238,6 +282,10 @@ mod tests {
         }
     }
 
+    fn push(spool: &mut Spool, room: usize, message: &ForeignMessage) -> Result<()> {
+        spool.push(&mut ImportReport::default(), room, message)
+    }
+
     fn ids(spool: Spool) -> Vec<String> {
         let mut ids = Vec::new();
         spool
@@ -253,13 +301,13 @@ mod tests {
     fn messages_come_back_by_room_and_time() {
         // In one run, and in runs that are merged.
         for run in [100, 2, 1] {
-            let mut spool = Spool::with_run(run).unwrap();
+            let mut spool = Spool::with_run(run, 0).unwrap();
             for (place, (room, sent)) in [(1, 30), (0, 20), (1, 10), (0, 20), (0, 5)]
                 .into_iter()
                 .enumerate()
             {
                 let message = message(format!("{room}-{sent}-{place}"), sent);
-                spool.push(room, &message).unwrap();
+                push(&mut spool, room, &message).unwrap();
             }
             let expected = ["0-5-4", "0-20-1", "0-20-3", "1-10-2", "1-30-0"];
             assert_eq!(ids(spool), expected, "{run}");
@@ -268,12 +316,12 @@ mod tests {
 
     #[test]
     fn runs_longer_than_a_part_are_merged() {
-        let mut spool = Spool::with_run(3 * PART).unwrap();
+        let mut spool = Spool::with_run(3 * PART, 0).unwrap();
         let count = 10 * PART;
         for number in 0..count {
             // Each number once, in no order.
             let sent = (number * 7919 % count) as i64;
-            spool.push(0, &message(sent.to_string(), sent)).unwrap();
+            push(&mut spool, 0, &message(sent.to_string(), sent)).unwrap();
         }
         let expected: Vec<String> = (0..count).map(|sent| sent.to_string()).collect();
         assert_eq!(ids(spool), expected);
@@ -281,25 +329,73 @@ mod tests {
 
     #[test]
     fn a_room_has_a_bounded_number_of_messages() {
-        let mut spool = Spool::new().unwrap();
-        spool.of_rooms.insert(1, MAX_OF_ROOM - 1);
+        let mut spool = Spool::new(0).unwrap();
+        spool.of_rooms.entry(1).or_default().messages = MAX_OF_ROOM - 1;
         let message = message("last".to_owned(), 1);
-        spool.push(1, &message).unwrap();
-        let error = spool.push(1, &message).unwrap_err();
+        push(&mut spool, 1, &message).unwrap();
+        let error = push(&mut spool, 1, &message).unwrap_err();
         assert_eq!(
             error.to_string(),
             "a flow or a conversation of the archive has too many messages"
         );
-        spool.push(2, &message).unwrap();
+        push(&mut spool, 2, &message).unwrap();
     }
 
     #[test]
     fn an_archive_has_a_bounded_number_of_messages() {
-        let mut spool = Spool::new().unwrap();
+        let mut spool = Spool::new(0).unwrap();
         spool.runs.lengths.push(MAX_MESSAGES - 1);
         let message = message("last".to_owned(), 1);
-        spool.push(1, &message).unwrap();
-        let error = spool.push(2, &message).unwrap_err();
+        push(&mut spool, 1, &message).unwrap();
+        let error = push(&mut spool, 2, &message).unwrap_err();
         assert_eq!(error.to_string(), "the archive has too many messages");
+    }
+
+    #[test]
+    fn the_ids_of_a_room_have_a_bound_together() {
+        let mut spool = Spool::new(0).unwrap();
+        let message = ForeignMessage {
+            answers: Some("b".repeat(10)),
+            ..message("a".repeat(10), 1)
+        };
+        push(&mut spool, 1, &message).unwrap();
+        spool.of_rooms.entry(1).or_default().ids = MAX_IDS_OF_ROOM - 19;
+        push(&mut spool, 1, &message).unwrap_err();
+        push(&mut spool, 2, &message).unwrap();
+    }
+
+    #[test]
+    fn the_bytes_that_wait_have_a_bound_that_grows_with_the_archive() {
+        for (archive, mebibytes) in [(0, 64), (1 << 20, 80), (100 << 20, 1664)] {
+            let mut spool = Spool::new(archive).unwrap();
+            spool.offset = (mebibytes << 20) - 1000;
+            let message = message("a".repeat(200), 1);
+            push(&mut spool, 1, &message).unwrap();
+            let error = (0..3).find_map(|_| push(&mut spool, 1, &message).err());
+            let expected = format!(
+                "the messages of the archive are too long for its size: more than {mebibytes} MiB"
+            );
+            assert_eq!(error.unwrap().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_message_without_an_id_is_left_out_and_counted() {
+        let (mut spool, mut report) = (Spool::new(0).unwrap(), ImportReport::default());
+        let long = "1".repeat(300);
+        let answer = ForeignMessage {
+            answers: Some(long.clone()),
+            ..message("1.1".to_owned(), 1)
+        };
+        let of_nobody = ForeignMessage {
+            author: Some("a\0".to_owned()),
+            ..message("1.2".to_owned(), 1)
+        };
+        for message in [message(long, 1), answer, of_nobody] {
+            spool.push(&mut report, 0, &message).unwrap();
+        }
+        assert_eq!(report.left_out[0].kind, LeftOutKind::UnreadableRecord);
+        assert_eq!(report.left_out[0].count, 3);
+        assert!(ids(spool).is_empty());
     }
 }

@@ -11,11 +11,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use eddyline_model::organizations::OrganizationRole;
+use uuid::Uuid;
 
 use self::lines::{Line, each_line};
-use self::records::{Attachment, Post, Record, UserRecord};
+use self::records::{Attachment, ChannelRecord, Post, Reaction, Record, UserRecord};
 use crate::foreign::{Entries, Foreign, ForeignFile, ForeignMessage, ForeignReaction};
-use crate::foreign::{Mentioned, Names, Room, RoomKind, Spool, ZipFile, load, with_mentions};
+use crate::foreign::{GrowingText, Mentioned, Names, Room, RoomKind, Spool, ZipFile};
+use crate::foreign::{cut_name, is_id, load, with_mentions};
 use crate::people::Person;
 use crate::target::{ImportWork, existing_organization};
 use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
@@ -24,10 +26,9 @@ use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Resu
 const SOURCE: &str = "mattermost";
 /// How the entry with the lines ends.
 pub(crate) const LINES: &str = ".jsonl";
-/// The number of remembered times of messages above which only those of one millisecond stay.
-const TIMES: usize = 100_000;
-/// The longest name of a user.
-const MAX_USERNAME: usize = 256;
+/// The number of messages behind a message within which another one of the same author and time is
+/// told from it. Twice as many are remembered.
+const TIMES: usize = 200_000;
 /// The folders in which paths of attachments begin.
 const FOLDERS: [&str; 3] = ["data/", "", "bulk-export-attachments/"];
 
@@ -39,7 +40,7 @@ pub(crate) fn import(
 ) -> Result<ImportReport> {
     let organization = existing_organization(&target)?;
     let mut work = ImportWork::new(target, SOURCE, organization, progress)?;
-    let mut spool = Spool::new()?;
+    let mut spool = Spool::of(archive)?;
     let mut start = [0; 2];
     let is_zip = File::open(archive)?.read(&mut start)? == 2 && start == *b"PK";
     if !is_zip {
@@ -86,8 +87,7 @@ struct Reading<'r> {
     members: HashMap<String, Vec<String>>,
     usernames: HashSet<String>,
     entries: Arc<Names>,
-    /// How often a message of an author had a time: messages have no ids.
-    times: HashMap<(usize, i64, String), u32>,
+    times: Times,
 }
 
 impl<'r> Reading<'r> {
@@ -100,7 +100,7 @@ impl<'r> Reading<'r> {
             members: HashMap::new(),
             usernames: HashSet::new(),
             entries,
-            times: HashMap::new(),
+            times: Times::default(),
         }
     }
 
@@ -139,21 +139,7 @@ impl<'r> Reading<'r> {
         match record.kind.as_str() {
             "channel" => {
                 if let Some(channel) = record.channel {
-                    let kind = match channel.kind.as_deref() {
-                        Some("P") => RoomKind::Closed,
-                        _ => RoomKind::Open,
-                    };
-                    let name = channel.display_name.filter(|name| !name.trim().is_empty());
-                    let said = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-                    let room = Room {
-                        id: format!("{}/{}", channel.team, channel.name),
-                        name: name.unwrap_or(channel.name),
-                        description: said(channel.purpose).or_else(|| said(channel.header)),
-                        is_archived: channel.deleted_at.is_some_and(|at| at > 0),
-                        kind,
-                        ..Room::default()
-                    };
-                    return self.room(room).map(drop);
+                    return self.room(room_of(channel)).map(drop);
                 }
             }
             "user" => {
@@ -176,8 +162,10 @@ impl<'r> Reading<'r> {
                 if let Some(post) = record.post
                     && let (Some(team), Some(channel)) = (&post.team, &post.channel)
                 {
-                    let room = self.named_room(team, channel)?;
-                    return self.post(room, post);
+                    return match self.named_room(team, channel)? {
+                        Some(room) => self.post(room, post),
+                        None => Ok(()),
+                    };
                 }
             }
             "direct_channel" => {
@@ -187,8 +175,10 @@ impl<'r> Reading<'r> {
             }
             "direct_post" => {
                 if let Some(post) = record.direct_post {
-                    let room = self.direct_room(post.channel_members.clone())?;
-                    return self.post(room, post);
+                    return match self.direct_room(post.channel_members.clone())? {
+                        Some(room) => self.post(room, post),
+                        None => Ok(()),
+                    };
                 }
             }
             // There is one organization here.
@@ -204,25 +194,40 @@ impl<'r> Reading<'r> {
         Ok(())
     }
 
-    fn room(&mut self, room: Room) -> Result<usize> {
+    /// The place of a room; `None` for one that is left out.
+    fn room(&mut self, room: Room) -> Result<Option<usize>> {
         if let Some(place) = self.places.get(&room.id) {
-            return Ok(*place);
+            return Ok(Some(*place));
         }
         let id = room.id.clone();
-        self.foreign.count_names([&id])?;
-        let place = self.foreign.add_room(room)?;
-        self.places.insert(id, place);
+        let room = Room {
+            name: cut_name(room.name),
+            ..room
+        };
+        let place = self.foreign.add_room(self.report, room)?;
+        if let Some(place) = place {
+            self.foreign.count_names([&id])?;
+            self.places.insert(id, place);
+        }
         Ok(place)
     }
 
     fn person(&mut self, person: Person) -> Result<()> {
-        self.foreign.count_names([&person.id])?;
-        self.usernames.insert(person.id.clone());
-        self.foreign.add_person(person)
+        let id = person.id.clone();
+        let person = Person {
+            name: cut_name(person.name),
+            nick: cut_name(person.nick),
+            ..person
+        };
+        if self.foreign.add_person(self.report, person)? {
+            self.foreign.count_names([&id])?;
+            self.usernames.insert(id);
+        }
+        Ok(())
     }
 
     /// The room of a channel, also of one that has no line of its own.
-    fn named_room(&mut self, team: &str, channel: &str) -> Result<usize> {
+    fn named_room(&mut self, team: &str, channel: &str) -> Result<Option<usize>> {
         self.room(Room {
             id: format!("{team}/{channel}"),
             name: channel.to_owned(),
@@ -230,7 +235,7 @@ impl<'r> Reading<'r> {
         })
     }
 
-    fn direct_room(&mut self, mut members: Vec<String>) -> Result<usize> {
+    fn direct_room(&mut self, mut members: Vec<String>) -> Result<Option<usize>> {
         members.sort_unstable();
         members.dedup();
         let id = known_as(&members.join(","));
@@ -253,8 +258,11 @@ impl<'r> Reading<'r> {
 
     fn user(&mut self, user: UserRecord) -> Result<()> {
         let is_gone = user.delete_at.is_some_and(|at| at > 0);
-        for team in user.teams.iter().flatten() {
-            for channel in team.channels.iter().flatten() {
+        let teams = user.teams.iter().flatten();
+        // Others are left out themselves.
+        for team in teams.filter(|team| is_id(&team.name) && is_id(&user.username)) {
+            let channels = team.channels.iter().flatten();
+            for channel in channels.filter(|channel| is_id(&channel.name)) {
                 let id = format!("{}/{}", team.name, channel.name);
                 self.foreign.count_names([&id, &user.username])?;
                 self.members
@@ -297,39 +305,16 @@ impl<'r> Reading<'r> {
             self.report.leave_out(LeftOutKind::NotSaid, kind);
             return Ok(None);
         }
-        if post.user.len() > MAX_USERNAME {
+        if !is_id(&post.user) {
             let which = format!("a message at {}", post.create_at);
             self.report.leave_out(LeftOutKind::UnreadableRecord, which);
             return Ok(None);
         }
-        // Messages of one time stand beside each other.
-        if self.times.len() >= TIMES {
-            self.times.retain(|(_, at, _), _| *at == post.create_at);
-        }
-        let time = (room, post.create_at, post.user.clone());
-        let count = self
-            .times
-            .entry(time)
-            .and_modify(|count| *count += 1)
-            .or_insert(1);
-        let id = match *count {
+        let id = match self.times.count(room, post.create_at, &post.user) {
             1 => known_as(&format!("{}:{}", post.create_at, post.user)),
             count => known_as(&format!("{}:{}:{count}", post.create_at, post.user)),
         };
-        let reactions = post.reactions.into_iter().flatten();
-        let mut by_emoji: Vec<ForeignReaction> = Vec::new();
-        for reaction in reactions {
-            match by_emoji
-                .iter_mut()
-                .find(|known| known.emoji == reaction.emoji_name)
-            {
-                Some(known) => known.people.push(reaction.user),
-                None => by_emoji.push(ForeignReaction {
-                    emoji: reaction.emoji_name,
-                    people: vec![reaction.user],
-                }),
-            }
-        }
+        let said = self.text(post.message.as_deref().unwrap_or_default());
         let files = post
             .attachments
             .iter()
@@ -337,16 +322,17 @@ impl<'r> Reading<'r> {
             .map(|attachment| self.file(attachment));
         let message = ForeignMessage {
             files: files.collect(),
-            text: self.text(post.message.as_deref().unwrap_or_default()),
+            text: said.text,
+            is_cut: said.is_cut,
             sent: post.create_at,
             edited: post.edit_at.filter(|at| *at > post.create_at),
             answers: root.map(str::to_owned),
             author_name: Some(post.user.clone()),
             author: Some(post.user),
-            reactions: by_emoji,
+            reactions: by_emoji(post.reactions.unwrap_or_default()),
             id: id.clone(),
         };
-        self.spool.push(room, &message)?;
+        self.spool.push(self.report, room, &message)?;
         Ok(Some(id))
     }
 
@@ -364,13 +350,68 @@ impl<'r> Reading<'r> {
     }
 
     /// The text with mentions of people by what the archive calls them.
-    fn text(&self, text: &str) -> String {
+    fn text(&self, text: &str) -> GrowingText {
         with_mentions(text, |name| match name {
             "all" | "channel" | "here" => Some(Mentioned::Everyone),
-            known if self.usernames.contains(known) => Some(Mentioned::Person(known.to_owned())),
+            name if self.usernames.contains(name) => Some(Mentioned::Person(name.to_owned())),
             _ => None,
         })
     }
+}
+
+fn room_of(channel: ChannelRecord) -> Room {
+    let said = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    Room {
+        id: format!("{}/{}", channel.team, channel.name),
+        name: said(channel.display_name).unwrap_or(channel.name),
+        description: said(channel.purpose).or_else(|| said(channel.header)),
+        is_archived: channel.deleted_at.is_some_and(|at| at > 0),
+        kind: match channel.kind.as_deref() {
+            Some("P") => RoomKind::Closed,
+            _ => RoomKind::Open,
+        },
+        ..Room::default()
+    }
+}
+
+/// The times at which authors have said something: messages have no ids.
+#[derive(Default)]
+struct Times {
+    /// The number of messages of an author and a time, in two parts of which the older one
+    /// goes when the newer one is full. Digests take the same memory for any name.
+    newer: HashMap<Uuid, u32>,
+    older: HashMap<Uuid, u32>,
+}
+
+impl Times {
+    /// Counts a message: how many an author had at this time in this room, with it. Those of one
+    /// time stand near each other.
+    fn count(&mut self, room: usize, at: i64, author: &str) -> u32 {
+        let key = digest(&format!("{room}:{at}:{author}"));
+        let before = self.newer.get(&key).or_else(|| self.older.get(&key));
+        let count = before.map_or(1, |count| count.saturating_add(1));
+        if self.newer.len() >= TIMES {
+            self.older = std::mem::take(&mut self.newer);
+        }
+        self.newer.insert(key, count);
+        count
+    }
+}
+
+/// Reactions with the same emoji together, in the order of the first of each.
+fn by_emoji(reactions: Vec<Reaction>) -> Vec<ForeignReaction> {
+    let (mut places, mut grouped) = (HashMap::new(), Vec::<ForeignReaction>::new());
+    for Reaction { user, emoji_name } in reactions {
+        let place = *places.entry(emoji_name.clone()).or_insert(grouped.len());
+        if place == grouped.len() {
+            grouped.push(ForeignReaction {
+                emoji: emoji_name,
+                people: Vec::new(),
+            });
+        }
+        grouped[place].people.push(user);
+    }
+    grouped
 }
 
 fn check_version(record: Option<&Record>) -> Result<()> {
@@ -389,9 +430,95 @@ fn check_version(record: Option<&Record>) -> Result<()> {
 /// What notes of the import call a record that has no id of its own: a digest, since names of people
 /// in notes would outlive the erasure of a person.
 fn known_as(text: &str) -> String {
+    digest(text).simple().to_string()
+}
+
+/// As many bytes of the SHA-256 of a text as make an id.
+fn digest(text: &str) -> Uuid {
     let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     let short = digest.as_ref().first_chunk::<16>().copied();
-    uuid::Uuid::from_bytes(short.unwrap_or_default())
-        .simple()
-        .to_string()
+    Uuid::from_bytes(short.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is read of these lines, and how many messages wait.
+    fn read(lines: &[String]) -> (Foreign, ImportReport, Vec<(usize, ForeignMessage)>) {
+        let (mut report, mut spool) = (ImportReport::default(), Spool::new(0).unwrap());
+        let lines = [&["{\"type\":\"version\",\"version\":1}".to_owned()], lines].concat();
+        let reading = Reading::new(&mut report, &mut spool, Arc::default());
+        let foreign = reading.run(lines.join("\n").as_bytes()).unwrap();
+        let mut messages = Vec::new();
+        spool
+            .each(|room, message| {
+                messages.push((room, message));
+                Ok(())
+            })
+            .unwrap();
+        (foreign, report, messages)
+    }
+
+    fn post(channel: &str, user: &str) -> String {
+        let post = format!(r#""team":"t","channel":"{channel}","user":"{user}","create_at":1"#);
+        format!(r#"{{"type":"post","post":{{{post},"message":"@u"}}}}"#)
+    }
+
+    #[test]
+    fn messages_of_one_time_get_ids_of_their_own() {
+        let lines = ["u", "u", "v", "u"].map(|user| post("c", user));
+        let (_, _, messages) = read(&lines);
+        let ids: HashSet<_> = messages.iter().map(|(_, message)| &message.id).collect();
+        assert_eq!(ids.len(), 4);
+        assert!(ids.contains(&known_as("1:u")) && ids.contains(&known_as("1:u:3")));
+    }
+
+    #[test]
+    fn messages_of_one_time_take_no_longer_for_each() {
+        let mut times = Times::default();
+        assert_eq!(times.count(0, 1, "first"), 1);
+        for author in 0..TIMES {
+            assert_eq!(times.count(0, 1, &author.to_string()), 1);
+        }
+        assert_eq!(times.count(0, 1, "first"), 2, "it is remembered");
+        for author in 0..2 * TIMES {
+            times.count(0, 2, &author.to_string());
+        }
+        assert_eq!(times.newer.len().max(times.older.len()), TIMES);
+    }
+
+    #[test]
+    fn reactions_are_grouped_by_emoji_without_a_pass_for_each() {
+        let reaction = |user: &str, emoji: String| Reaction {
+            user: user.to_owned(),
+            emoji_name: emoji,
+        };
+        let mut many: Vec<_> = (0..200_000)
+            .map(|number| reaction("u", format!("e{number}")))
+            .collect();
+        many.push(reaction("v", "e0".to_owned()));
+        let grouped = by_emoji(many);
+        assert_eq!(grouped.len(), 200_000);
+        assert_eq!(grouped[0].people, ["u", "v"]);
+    }
+
+    #[test]
+    fn what_has_no_id_is_left_out_and_counted() {
+        let long = "n".repeat(300);
+        let lines = [
+            format!(r#"{{"type":"user","user":{{"username":"{long}"}}}}"#),
+            r#"{"type":"user","user":{"username":"u"}}"#.to_owned(),
+            r#"{"type":"channel","channel":{"team":"t","name":"c\u0000"}}"#.to_owned(),
+            post(&long, "u"),
+            post("c", &long),
+            post("c", "\\u0000"),
+            post("c", "u"),
+        ];
+        let (foreign, report, messages) = read(&lines);
+        assert_eq!((foreign.people.len(), foreign.rooms.len()), (1, 1));
+        assert_eq!(messages.len(), 1);
+        assert_eq!(report.left_out[0].kind, LeftOutKind::UnreadableRecord);
+        assert_eq!(report.left_out[0].count, 5);
+    }
 }

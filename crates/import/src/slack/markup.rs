@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::foreign::mention;
+use crate::foreign::{GrowingText, mention};
 
 /// What references lead to.
 #[derive(Default)]
@@ -14,9 +14,9 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The text as it is written here.
-    pub(super) fn text(&self, slack: &str) -> String {
-        let mut text = String::with_capacity(slack.len());
+    /// The text as it is written here, as much of it as messages say.
+    pub(super) fn text(&self, slack: &str) -> GrowingText {
+        let mut text = GrowingText::default();
         // Code stays as it is, but for its entities.
         for (place, block) in slack.split("```").enumerate() {
             if place > 0 {
@@ -28,33 +28,35 @@ impl Names {
             }
             for (place, piece) in block.split('`').enumerate() {
                 if place > 0 {
-                    text.push('`');
+                    text.push_str("`");
                 }
                 match place % 2 {
                     1 => text.push_str(&unescaped(piece)),
-                    _ => text.push_str(&self.prose(piece)),
+                    _ => self.prose(piece, &mut text),
                 }
             }
         }
         text
     }
 
-    fn prose(&self, piece: &str) -> String {
-        let mut text = String::with_capacity(piece.len());
+    fn prose(&self, piece: &str, text: &mut GrowingText) {
         let mut rest = piece;
-        while let Some(start) = rest.find('<') {
+        // Behind the last end no reference is looked for, which would take a pass for each bracket.
+        let mut has_end = true;
+        while let Some(start) = rest.find('<').filter(|_| !text.is_cut) {
             text.push_str(&unescaped(&emphasis(&rest[..start])));
             rest = &rest[start + 1..];
-            match rest.find('>') {
+            let end = has_end.then(|| rest.find('>')).flatten();
+            has_end = end.is_some();
+            match end {
                 Some(end) => {
                     text.push_str(&self.reference(&rest[..end]));
                     rest = &rest[end + 1..];
                 }
-                None => text.push('<'),
+                None => text.push_str("<"),
             }
         }
         text.push_str(&unescaped(&emphasis(rest)));
-        text
     }
 
     /// What stands between angle brackets.
@@ -68,8 +70,8 @@ impl Names {
             Some(("@", id)) if self.people.contains(id) => mention(id),
             Some(("@", id)) => label.unwrap_or_else(|| id.to_owned()),
             Some(("#", id)) => {
-                let known = self.channels.get(id).cloned().or(label);
-                format!("#{}", known.unwrap_or_else(|| id.to_owned()))
+                let name = self.channels.get(id).cloned().or(label);
+                format!("#{}", name.unwrap_or_else(|| id.to_owned()))
             }
             Some(("!", command)) => special(command, label),
             _ => {
@@ -202,7 +204,34 @@ mod tests {
             ("<>", ""),
             ("<@", "<@"),
         ] {
-            assert_eq!(names.text(slack), expected, "{slack}");
+            assert_eq!(names.text(slack).text, expected, "{slack}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_references_has_a_bound() {
+        let names = Names {
+            people: HashSet::from(["U1".repeat(100)]),
+            channels: HashMap::from([("C".to_owned(), "n".repeat(500))]),
+        };
+        assert!(!names.text(&"<#C>".repeat(3000)).is_cut);
+        for reference in ["<#C>", "`a` <#C>", "```b``` <#C>"] {
+            let expanded = names.text(&reference.repeat(20_000));
+            assert!(
+                expanded.is_cut && expanded.text.len() <= 4 << 20,
+                "{reference}"
+            );
+        }
+    }
+
+    #[test]
+    fn brackets_without_an_end_take_no_pass_for_each() {
+        for start in ["", "<#C>", "> "] {
+            let many = format!("{start}{}", "<".repeat(400_000));
+            assert!(
+                Names::default().text(&many).text.ends_with("<<<"),
+                "{start}"
+            );
         }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn import(
     let organization = existing_organization(&target)?;
     let mut zip = ZipFile::open(archive)?;
     let mut work = ImportWork::new(target, SOURCE, organization, progress)?;
-    let mut spool = Spool::new()?;
+    let mut spool = Spool::of(archive)?;
     let foreign = Reading::begin(&mut zip, &mut work.report)?.run(&mut spool)?;
     load(&mut work, &foreign, spool, &mut zip)?;
     Ok(work.report)
@@ -120,10 +120,10 @@ impl<'z> Reading<'z> {
             zip,
             &format!("{prefix}{USERS}"),
             report,
-            &mut |_, user: User| {
+            &mut |report, user: User| {
                 foreign.count_names([&user.id])?;
                 names.people.insert(user.id.clone());
-                foreign.add_person(person(user))
+                foreign.add_person(report, person(user)).map(drop)
             },
         )?;
         for (list, kind) in [
@@ -142,7 +142,7 @@ impl<'z> Reading<'z> {
                     foreign.count_names([&channel.id, name])?;
                     names.channels.insert(channel.id.clone(), name.clone());
                 }
-                foreign.add_room(room(channel, kind)).map(drop)
+                foreign.add_room(report, room(channel, kind)).map(drop)
             })?;
         }
         Ok(())
@@ -153,11 +153,8 @@ impl<'z> Reading<'z> {
         for place in 0..self.foreign.rooms.len() {
             let room = &self.foreign.rooms[place];
             let by_name = days.remove(&room.name);
-            let found = match by_name {
-                Some(found) => Some(found),
-                None => days.remove(&room.id),
-            };
-            for day in found.unwrap_or_default() {
+            let of_room = by_name.or_else(|| days.remove(&room.id));
+            for day in of_room.unwrap_or_default() {
                 self.day(place, &day, spool)?;
             }
         }
@@ -191,7 +188,7 @@ impl<'z> Reading<'z> {
                 return Ok(());
             }
             match reading.message(record) {
-                Ok(message) => spool.push(room, &message),
+                Ok(message) => spool.push(report, room, &message),
                 Err(ts) => {
                     let which = format!("{entry}, message {ts}");
                     report.leave_out(LeftOutKind::UnreadableRecord, which);
@@ -240,12 +237,12 @@ impl MessageReading<'_> {
         let Some(sent) = millis(&record.ts) else {
             return Err(record.ts);
         };
-        let mut text = self.names.text(record.text.as_deref().unwrap_or_default());
-        if text.trim().is_empty() {
-            text = self.names.text(&record.attached_text());
+        let mut said = self.names.text(record.text.as_deref().unwrap_or_default());
+        if said.text.trim().is_empty() {
+            said = self.names.text(&record.attached_text());
         }
-        if record.subtype.as_deref() == Some("me_message") && !text.is_empty() {
-            text = format!("_{text}_");
+        if record.subtype.as_deref() == Some("me_message") && !said.text.is_empty() {
+            said.text = format!("_{}_", said.text);
         }
         let files = record.files.iter().filter(|file| !file.is_gone());
         let files = files.map(|file| self.file(file)).collect();
@@ -260,7 +257,8 @@ impl MessageReading<'_> {
             author: record.user,
             reactions: reactions.collect(),
             id: record.ts,
-            text,
+            text: said.text,
+            is_cut: said.is_cut,
             sent,
             files,
         })

@@ -5,6 +5,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::foreign::{cut_name, is_id};
+
 /// The most bytes of memory for the entries of a list within a record.
 const MAX_LIST: usize = 32 << 20;
 
@@ -12,6 +14,29 @@ const MAX_LIST: usize = 32 << 20;
 fn text<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
     let text = <&RawValue>::deserialize(input)?;
     Ok(serde_json::from_str(text.get()).ok())
+}
+
+/// Reads a name like a text, as much of it as is kept.
+fn name<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
+    Ok(text(input)?.map(cut_name))
+}
+
+/// Reads what the archive calls something.
+fn id<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    let id = String::deserialize(input)?;
+    if !is_id(&id) {
+        return Err(D::Error::custom("this is no id"));
+    }
+    Ok(id)
+}
+
+/// The same where none may be.
+fn optional_id<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
+    let id = text(input)?;
+    if !id.as_deref().is_none_or(is_id) {
+        return Err(D::Error::custom("this is no id"));
+    }
+    Ok(id)
 }
 
 /// Reads a list, without those entries that are of another kind.
@@ -31,10 +56,11 @@ fn list<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned>(
 
 #[derive(Deserialize)]
 pub(super) struct User {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "name")]
     pub(super) name: Option<String>,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "name")]
     pub(super) real_name: Option<String>,
     #[serde(default)]
     pub(super) deleted: bool,
@@ -48,20 +74,21 @@ pub(super) struct User {
 pub(super) struct Profile {
     #[serde(default, deserialize_with = "text")]
     pub(super) email: Option<String>,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "name")]
     pub(super) real_name: Option<String>,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "name")]
     pub(super) display_name: Option<String>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Channel {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "name")]
     pub(super) name: Option<String>,
     #[serde(default)]
     pub(super) created: Option<i64>,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "optional_id")]
     pub(super) creator: Option<String>,
     #[serde(default)]
     pub(super) is_archived: bool,
@@ -83,12 +110,13 @@ pub(super) struct Said {
 pub(super) struct MessageRecord {
     #[serde(default, deserialize_with = "text")]
     pub(super) subtype: Option<String>,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "optional_id")]
     pub(super) user: Option<String>,
     #[serde(default, deserialize_with = "text")]
     pub(super) text: Option<String>,
+    #[serde(deserialize_with = "id")]
     pub(super) ts: String,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "optional_id")]
     pub(super) thread_ts: Option<String>,
     #[serde(default)]
     pub(super) edited: Option<Edited>,
@@ -98,7 +126,7 @@ pub(super) struct MessageRecord {
     pub(super) files: Vec<FileRecord>,
     #[serde(default, deserialize_with = "list")]
     attachments: Vec<Attached>,
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "name")]
     username: Option<String>,
     #[serde(default)]
     bot_profile: Option<Named>,
@@ -143,7 +171,7 @@ impl FileRecord {
 
 #[derive(Deserialize)]
 struct Named {
-    #[serde(default, deserialize_with = "text")]
+    #[serde(default, deserialize_with = "name")]
     name: Option<String>,
 }
 
@@ -199,5 +227,28 @@ mod tests {
         };
         assert_eq!(record(most).unwrap().files.len(), most);
         assert!(record(most + 1).is_err());
+    }
+
+    #[test]
+    fn an_id_has_a_bound_and_a_longer_name_is_cut() {
+        let read = |id: &str, ts: &str, thread: &str| {
+            let record = format!(r#"{{"user":"{id}","ts":"{ts}","thread_ts":"{thread}"}}"#);
+            serde_json::from_str::<MessageRecord>(&record).is_ok()
+        };
+        let (most, beyond) = ("1".repeat(256), "1".repeat(257));
+        assert!(read(&most, &most, &most));
+        for (id, ts, thread) in [
+            (&*beyond, "1", "1"),
+            ("1", &*beyond, "1"),
+            ("1", "1", &*beyond),
+            ("1", "1.\\u0000", "1"),
+        ] {
+            assert!(!read(id, ts, thread));
+        }
+        let channel = format!(r#"{{"id":"C1","name":"{}"}}"#, "n".repeat(1_000_000));
+        let channel: Channel = serde_json::from_str(&channel).unwrap();
+        assert_eq!(channel.name.unwrap().len(), 512);
+        assert!(serde_json::from_str::<Channel>(r#"{"id":"C\u0000"}"#).is_err());
+        assert!(serde_json::from_str::<User>(r#"{"id":"U\u0000"}"#).is_err());
     }
 }

@@ -51,7 +51,8 @@ pub enum PersonRelation {
     Elsewhere,
     /// Has no account, and an address within the domain of another organization: gets none.
     AnotherDomain,
-    /// Has the address of an account that has not proved it: another person may have entered it.
+    /// Has the address of an account that has not proved it, so that another person may have entered
+    /// it, or an address that an account may take back.
     Unproved,
     /// Was removed from the organization, is kept out of it, or has an account that may not be used.
     KeptOut,
@@ -69,11 +70,17 @@ impl PersonRelation {
 }
 
 /// Returns the relation of a person to the organization, by the domain of the address and the
-/// account that has it, if there is one.
+/// account that has it, if there is one. `is_claimed` says that an account which had the address may
+/// take it back.
 #[must_use]
-pub fn person_relation(domain: AddressDomain, account: Option<AddressAccount>) -> PersonRelation {
+pub fn person_relation(
+    domain: AddressDomain,
+    account: Option<AddressAccount>,
+    is_claimed: bool,
+) -> PersonRelation {
     let Some(account) = account else {
         return match domain {
+            _ if is_claimed => PersonRelation::Unproved,
             AddressDomain::Own | AddressDomain::Unclaimed => PersonRelation::New,
             AddressDomain::Another => PersonRelation::AnotherDomain,
         };
@@ -172,7 +179,7 @@ mod tests {
             (elsewhere(IMPORTED), Unproved),
             (used(IMPORTED), Unproved),
         ] {
-            let found = person_relation(AddressDomain::Own, Some(account));
+            let found = person_relation(AddressDomain::Own, Some(account), false);
             assert_eq!(found, expected, "{account:?}");
         }
     }
@@ -184,7 +191,9 @@ mod tests {
             (AddressDomain::Unclaimed, PersonRelation::New),
             (AddressDomain::Another, PersonRelation::AnotherDomain),
         ] {
-            assert_eq!(person_relation(domain, None), expected);
+            assert_eq!(person_relation(domain, None, false), expected);
+            let claimed = person_relation(domain, None, true);
+            assert_eq!(claimed, PersonRelation::Unproved);
             let is_own = domain == AddressDomain::Own;
             assert_eq!(proves_address(domain, true), is_own);
             assert!(!proves_address(domain, false));

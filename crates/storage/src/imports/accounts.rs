@@ -4,12 +4,12 @@
 use diesel::prelude::*;
 use eddyline_model::policy::AddressAccount;
 use eddyline_model::users::Account;
-use eddyline_model::{OrganizationId, UserId};
+use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use super::{ImportOrigin, ImportedKind};
 use crate::Result;
-use crate::areas::{Deletions, Identities, Imports, OrganizationMembers, Users};
+use crate::areas::{Deletions, Emails, Identities, Imports, OrganizationMembers, Passwords, Users};
 use crate::reader::Access;
 use crate::schema::imported_records;
 use crate::transaction::Tx;
@@ -68,6 +68,19 @@ impl<C: Access> Imports<'_, C> {
             is_kept_out: is_removed || is_suspended,
         };
         Ok(Some((account, state)))
+    }
+
+    /// Returns `true` if an account that had an address may take it back, or gets its links to a new
+    /// password there.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn is_address_claimed(&mut self, email_key: &str, now: Timestamp) -> Result<bool> {
+        Ok(Emails(self.0).is_claimed(email_key, UserId(0), now)?
+            || Passwords(self.0)
+                .find_user_by_recovery(email_key)?
+                .is_some())
     }
 
     /// The organizations that have a part in an account.

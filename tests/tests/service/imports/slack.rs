@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use eddyline_tests::Listener;
 
-use super::{Backend, Json, Site, block_in_place, json};
+use super::{Backend, Json, Method, Site, block_in_place, json};
 use super::{pack, said};
 use crate::files::{PIXEL, fetch};
 
@@ -180,6 +180,56 @@ async fn a_workspace_comes_with_people_threads_files_and_private_talk() {
         drop(server);
         site.check();
     }
+}
+
+/// A newer export brings messages, and lets nobody into a flow whose members have decided since who
+/// reads it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_newer_archive_lets_nobody_into_a_flow_that_is_here() {
+    let site = Site::new(Backend::Sqlite, false).unwrap();
+    let server = site.serve();
+    let (acme, mallory) = block_in_place(|| (server.acme(), server.user("acme", "mallory")));
+    let users = json!([
+        user("U1", "ada", Some("ada@acme.example")),
+        user("U2", "mallory", Some("mallory@acme.example")),
+    ]);
+    let export = |members: &[&str], text: &str| {
+        let channels = json!([{"id": "C1", "name": "board", "members": members}]);
+        let messages = json!([
+            {"user": "U1", "ts": "1600000001.000000", "text": "first"},
+            {"user": "U2", "ts": "1600000002.000000", "text": text},
+        ]);
+        let bytes = |json: &Json| json.to_string().into_bytes();
+        let entries = [
+            ("users.json", bytes(&users)),
+            ("channels.json", bytes(&channels)),
+            ("board/2020-09-13.json", bytes(&messages)),
+        ];
+        pack(&site, "slack.zip", &entries)
+    };
+    let report = site.import(&export(&["U1"], ""), &[]);
+    assert_eq!(
+        (&report["flows"], &report["messages"]),
+        (&json!(1), &json!(1))
+    );
+    let flow = "/flows/acme/board";
+    let change = json!({"access_mode": "invitation"});
+    let changed = acme.ada.send(Method::PUT, flow, &change).await;
+    assert!(changed.status.is_success(), "{}", changed.text());
+    let report = site.import(&export(&["U1", "U2"], "second"), &[]);
+    assert_eq!(report["messages"], 1, "{report:#}");
+    let messages = said(&acme.ada, "/flows/acme/board/messages").await;
+    let second = messages
+        .iter()
+        .find(|message| message["content"] == "second");
+    assert_eq!(second.unwrap()["user"], mallory.id.to_string());
+    let request = mallory
+        .client
+        .request(Method::GET, "/flows/acme/board/messages");
+    let refused = request.send().await.unwrap();
+    assert!(!refused.status.is_success(), "{}", refused.status);
+    drop(server);
+    site.check();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use eddyline_archive::{ExportKey, ExportScope, ExportWriter, ScopeKind, paths};
-use eddyline_tests::{Acme, Server};
+use eddyline_tests::{Acme, PASSWORD, Server};
 
 use super::{Backend, Caller, Json, Method, Site, block_in_place, json};
 use super::{pack, said};
@@ -123,10 +123,13 @@ async fn rivals(server: &Server) -> (Acme, Caller, Caller) {
 }
 
 async fn talk(from: &Caller, to: &Caller, text: &str) {
-    let path = format!("/private/{}/messages", to.id);
+    post(from, &format!("/private/{}/messages", to.id), text).await;
+}
+
+async fn post(from: &Caller, path: &str, text: &str) {
     let message = json!({"event": "message", "content": text});
-    let sent = from.send(Method::POST, &path, &message).await;
-    assert!(sent.status.is_success(), "{}", sent.text());
+    let posted = from.send(Method::POST, path, &message).await;
+    assert!(posted.status.is_success(), "{}", posted.text());
 }
 
 async fn heard(of: &Caller, with: &Caller) -> Vec<String> {
@@ -475,13 +478,14 @@ async fn an_archive_names_no_organization_above_and_proves_no_address() {
             [
                 one("another_domain"),
                 one("parent"),
+                one("beyond_limit"),
                 ("taken_name".to_owned(), 2)
             ],
             "{report:#}"
         );
         let shown = block_in_place(|| server.admin(&["org", "show", "--org", "evil"]));
         assert_eq!(shown["parent"], Json::Null, "{shown:#}");
-        assert_eq!(shown["user_limit"], u32::MAX);
+        assert_eq!(shown["user_limit"], 10_000);
         let users = block_in_place(|| server.admin(&["user", "list", "--org", "evil"]));
         assert_eq!(users["users"].as_array().unwrap().len(), 1, "{users:#}");
 
@@ -542,5 +546,107 @@ async fn a_room_keeps_its_name_in_notes_and_no_other_takes_it() {
         assert_eq!(heard(&acme.ada, &acme.ben).await, ["said by ben"]);
         drop(server);
         site.check();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_address_that_may_be_taken_back_gets_no_account() {
+    for site in sites() {
+        let server = site.serve();
+        let (acme, xena, _) = rivals(&server).await;
+        let change = json!({"email": "thief@evil.example", "current_password": PASSWORD});
+        let changed = xena.send(Method::PUT, "/user", &change).await;
+        assert!(changed.status.is_success(), "{}", changed.text());
+        let people = [person(1, &xena.email), person(2, &acme.ada.email)];
+        let mut forgery = Forgery::new(&site, ScopeKind::Flow, &people);
+        forgery.flow(&json!({}), &[], &[message(1, 1, "hi")]);
+        let report = site.import(&forgery.finish(), &[]);
+        assert_eq!(left_out(&report), [one("unproved_address")]);
+        assert_eq!(report["new_people"], 0, "{report:#}");
+    }
+}
+
+/// An archive of the flow `forged` that cannot be imported to its end: a thread cannot be read.
+fn broken(site: &Site, acme: &Acme) -> PathBuf {
+    let mut forgery = Forgery::new(site, ScopeKind::Flow, &[person(1, &acme.ben.email)]);
+    let threads = [json!({"id": "one"})];
+    forgery.flow(
+        &json!({"last_message": 1}),
+        &threads,
+        &[message(1, 1, "one")],
+    );
+    forgery.finish()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_archive_does_not_go_on_with_a_room_that_one_has_begun() {
+    for site in sites() {
+        let server = site.serve();
+        let acme = block_in_place(|| server.acme());
+        site.refused_import(&broken(&site, &acme), &[]);
+        let path = "/flows/acme/forged/messages";
+        block_in_place(|| {
+            let flow = ["--flow", "acme/forged", "--email", &acme.ada.email];
+            server.admin(&[&["flow", "add-user"], &flow[..]].concat())
+        });
+        post(&acme.ada, path, "so we start anew").await;
+        let mut forgery = Forgery::new(&site, ScopeKind::Flow, &[person(1, &acme.ben.email)]);
+        let messages: Vec<Json> = (1..9).map(|id| message(id, 1, "forged")).collect();
+        forgery.flow(&json!({}), &[], &messages);
+        let report = site.import(&forgery.finish(), &[]);
+        assert_eq!(left_out(&report), [one("existing_room")]);
+        assert_eq!(report["messages"], 0, "{report:#}");
+        // The room goes on.
+        post(&acme.ada, path, "and go on").await;
+        let said = said(&acme.ada, path).await;
+        assert!(said.iter().all(|message| message["content"] != "forged"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_of_an_archive_is_later_than_its_import() {
+    for site in sites() {
+        let server = site.serve();
+        let acme = block_in_place(|| server.acme());
+        let mut forgery = Forgery::new(&site, ScopeKind::Flow, &[person(1, &acme.ada.email)]);
+        let mut late = message(1, 1, "from the year 9999");
+        late["sent"] = json!(253_402_300_799_000_i64);
+        forgery.flow(&json!({}), &[], &[late]);
+        site.import(&forgery.finish(), &[]);
+        post(&acme.ada, "/flows/acme/main/messages", "new").await;
+        let all = acme.ada.get("/search?search=new").await;
+        let newest = all[0]["sent"].as_i64().unwrap();
+        let imported = said(&acme.ada, "/flows/acme/forged/messages").await;
+        assert!(imported[0]["sent"].as_i64().unwrap() <= newest);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn items_and_private_messages_are_within_the_bounds_of_the_api() {
+    for site in sites() {
+        let server = site.serve();
+        let acme = block_in_place(|| server.acme());
+        let people = [person(1, &acme.ada.email), person(2, &acme.ben.email)];
+        let mut forgery = Forgery::new(&site, ScopeKind::Organization, &people);
+        forgery.organization(2, &json!({"name": "acme", "parameterized_name": "acme"}));
+        let mut unsigned = message(1, 1, "from nobody");
+        unsigned["author"] = Json::Null;
+        forgery.conversation(2, &[unsigned, message(2, 1, "from ada")]);
+        let item =
+            json!({"title": "t", "body": "x".repeat(300 << 10), "actions": [], "fields": []});
+        let thread = json!({"id": 1, "inbox": true, "external_id": "1", "activities": 1, "created_at": 1,
+            "updated_at": 1, "item_message": 1, "item_from": 1, "item": item});
+        let filed = json!({"id": 1, "event": "activity", "external_name": "x", "sent": 1, "thread": 1,
+            "content": {"title": "filed"}});
+        forgery.flow(&json!({}), &[thread], &[filed]);
+        let report = site.import(&forgery.finish(), &[]);
+        assert_eq!(
+            heard(&acme.ada, &acme.ben).await,
+            ["from ada"],
+            "{report:#}"
+        );
+        let threads = acme.ada.get("/flows/acme/forged/threads").await;
+        assert!(threads.to_string().len() < 64 << 10);
+        assert_eq!(left_out(&report), [("unreadable_record".to_owned(), 2)]);
     }
 }
