@@ -72,6 +72,11 @@ pub fn as_client<F: Future>(address: IpAddr, handling: F) -> impl Future<Output 
     budget(keys).scope(ADDRESS.scope(address, handling))
 }
 
+/// Runs what a request has left to do after its end. It counts for these keys, as the request did.
+pub(crate) fn on_behalf_of<F: Future>(keys: QuotaKeys, work: F) -> impl Future<Output = F::Output> {
+    budget(keys).scope(KEYS.scope(Cell::new(keys), work))
+}
+
 /// The keys of the caller of the request that this task handles, as far as it is known, or else of
 /// its network. `None` outside requests.
 pub(crate) fn current_keys() -> Option<QuotaKeys> {

@@ -14,7 +14,7 @@ pub struct BudgetKey {
 
 impl BudgetKey {
     /// Whatever runs outside requests.
-    const BACKGROUND: Self = Self { kind: 0, id: 0 };
+    pub(crate) const BACKGROUND: Self = Self { kind: 0, id: 0 };
     /// Looks into the log for all who ask at the same time.
     pub(crate) const NEWS: Self = Self { kind: 0, id: 1 };
 

@@ -244,6 +244,16 @@ impl WriteQueue {
 impl Rows {
     /// Checks that so many more rows of a key may wait.
     fn admit(&self, key: JobKey, rows: u64, bound: u64) -> Result<()> {
+        // The jobs of the process itself have a bound of their own making, and all users need them:
+        // they are admitted while there is room at all, which the shares of callers leave.
+        if key.caller == BudgetKey::BACKGROUND {
+            let left = bound.saturating_sub(self.all);
+            return if self.all == 0 || rows <= left {
+                Ok(())
+            } else {
+                Err(Error::Busy)
+            };
+        }
         let of = |waiting: &BTreeMap<BudgetKey, u64>, key| waiting.get(&key).copied().unwrap_or(0);
         let waiting = InUse {
             all: self.all,

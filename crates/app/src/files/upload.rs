@@ -9,6 +9,7 @@ use tokio::runtime::Handle;
 
 use super::NewAttachment;
 use crate::actor::Actor;
+use crate::charging::{current_keys, on_behalf_of};
 use crate::core::transaction::NoCaller;
 use crate::quota::QuotaKeys;
 use crate::{Error, Files, Result};
@@ -57,6 +58,7 @@ impl Files {
             files: self.clone(),
             keys: Vec::new(),
             is_written: false,
+            uploader: current_keys(),
         };
         let key = noted.another().await?;
         let most = self.core.config().files.max_bytes.saturating_sub(before);
@@ -229,6 +231,8 @@ struct PendingObjects {
     keys: Vec<String>,
     /// Whether everything is written that will be.
     is_written: bool,
+    /// The keys that the notes count for.
+    uploader: Option<QuotaKeys>,
 }
 
 impl PendingObjects {
@@ -240,7 +244,7 @@ impl PendingObjects {
         self.files
             .core
             .store()
-            .write(NoCaller::Process, move |tx| {
+            .write(NoCaller::Upload, move |tx| {
                 let now = tx.now();
                 tx.files().insert_object(&noted, &node, now)
             })
@@ -266,12 +270,13 @@ impl Drop for PendingObjects {
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
-        runtime.spawn(async move {
+        let uploader = self.uploader;
+        let marking = async move {
             // Until it is noted: while this process lives, nobody else looks for its pending
             // objects.
             loop {
                 let (again, node) = (keys.clone(), node.clone());
-                let marked = files.core.store().write(NoCaller::Process, move |tx| {
+                let marked = files.core.store().write(NoCaller::Upload, move |tx| {
                     let from = tx.now().plus_millis(wait);
                     tx.files().mark_abandoned_uploads(&again, &node, from)
                 });
@@ -283,7 +288,11 @@ impl Drop for PendingObjects {
                 }
                 tokio::time::sleep(NOTED_AGAIN).await;
             }
-        });
+        };
+        match uploader {
+            Some(keys) => runtime.spawn(on_behalf_of(keys, marking)),
+            None => runtime.spawn(marking),
+        };
     }
 }
 

@@ -166,6 +166,15 @@ fn callers_and_groups_leave_room_for_others_to_wait() {
 }
 
 #[test]
+fn the_process_itself_waits_beside_any_number_of_its_own_jobs() {
+    let queue = WriteQueue::new(1024);
+    let (count, _) = fill(&queue, of(1, 1));
+    let (own, error) = fill(&queue, TaskBudget::BACKGROUND);
+    assert!(own > 2 * count, "{own} of the process, {count} of a caller");
+    assert!(matches!(error, Error::Busy), "{error:?}");
+}
+
+#[test]
 fn a_queue_without_room_is_busy_until_something_is_taken() {
     let queue = WriteQueue::new(12);
     post(&queue, "one", 6, of(1, 1)).unwrap();

@@ -55,8 +55,10 @@ pub(crate) enum NoCaller {
     /// An application exchanges or revokes codes and tokens, each of which is looked up in the
     /// transaction.
     OAuthClient,
-    /// The process itself: signs of life, settings, presence, sending mail, clearing away, the
-    /// bytes of files that no message has yet.
+    /// The bytes of files that no message has yet: their note, and its end where the upload is given
+    /// up.
+    Upload,
+    /// The process itself: signs of life, settings, presence, sending mail, clearing away.
     Process,
 }
 
@@ -69,8 +71,9 @@ impl NoCaller {
             | Self::Provider
             | Self::Link
             | Self::MailRequest
-            | Self::OAuthClient => true,
-            // The bytes of files have a quota of their own, and an import counts by its portions.
+            | Self::OAuthClient
+            | Self::Upload => true,
+            // An import counts by its portions.
             Self::Operator | Self::Announcement | Self::Process => false,
         }
     }
@@ -81,7 +84,7 @@ impl NoCaller {
     fn author(self) -> AuditAuthor {
         author::unnamed(match self {
             Self::Operator => audit_actor::OPERATOR,
-            Self::Process | Self::Announcement => audit_actor::SERVER,
+            Self::Process | Self::Announcement | Self::Upload => audit_actor::SERVER,
             Self::SignIn
             | Self::Session
             | Self::Provider
