@@ -25,8 +25,8 @@ use tokio_rustls::TlsConnector;
 
 pub use crate::error::Error;
 pub use crate::guard::is_public;
-pub use crate::target::is_private_host;
 use crate::target::{Lookup, Target};
+pub use crate::target::{check_url, is_private_host};
 
 /// The bounds of every request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,6 +39,15 @@ pub(crate) struct Target {
     pub(crate) host_header: HeaderValue,
 }
 
+/// Checks that an address can be asked at all, whatever its host is.
+///
+/// # Errors
+///
+/// [`Error::BadUrl`], as any request to it would end.
+pub fn check_url(text: &str) -> Result<(), Error> {
+    Target::parse(text).map(drop)
+}
+
 impl Target {
     /// Reads an address as browsers do, so that `http://2130706433/` is what they would take it
     /// for.

@@ -364,6 +364,8 @@ async fn what_is_no_subscription_is_refused(server: Server) {
         ("", P256DH, AUTH),
         ("ftp://push.example/", P256DH, AUTH),
         (long.as_str(), P256DH, AUTH),
+        ("https://user@push.example/", P256DH, AUTH),
+        ("https://:password@push.example/", P256DH, AUTH),
         ("https://push.example/", AUTH, AUTH),
         ("https://push.example/", P256DH, P256DH),
     ] {

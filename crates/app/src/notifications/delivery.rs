@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddyline_model::Timestamp;
-use eddyline_outbound::OutboundRequest;
+use eddyline_outbound::{Error as OutboundError, OutboundRequest};
 use eddyline_storage::{DuePush, QueuedPush};
 use eddyline_webpush::encrypt;
 use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
@@ -222,9 +222,18 @@ impl Notifications {
             ..request
         };
         let answer = self.outbound.send_for_head(request).await;
-        sender.note_answer(answer.is_ok());
+        // Other failures are of this address alone, and tell nothing of the host.
+        match &answer {
+            Ok(_) => sender.note_answer(true),
+            Err(OutboundError::Timeout | OutboundError::Connect(_)) => sender.note_answer(false),
+            Err(_) => {}
+        }
         match answer {
             Ok(response) => judge(response.status, &response.headers),
+            Err(OutboundError::BadUrl(text)) => {
+                tracing::debug!(text, "the address of a push service can never be asked");
+                Outcome::Gone
+            }
             Err(error) => {
                 tracing::debug!(%error, "a push service was not reached");
                 Outcome::Later(None)

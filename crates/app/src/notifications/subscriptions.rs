@@ -3,7 +3,7 @@
 
 use eddyline_auth::TokenHash;
 use eddyline_model::UserId;
-use eddyline_outbound::is_private_host;
+use eddyline_outbound::{Error as OutboundError, check_url, is_private_host};
 use eddyline_storage::{PushSubscription, Result as StoreResult, Tx};
 use eddyline_webpush::{BrowserKeys, InvalidKeys};
 use url::Url;
@@ -98,6 +98,9 @@ impl Notifications {
         if !self.core.config().outbound.allow_private && is_private_host(&host) {
             // Nothing would ever be sent there.
             return Err(wrong("endpoint", "leads to an address that is not public"));
+        }
+        if let Err(OutboundError::BadUrl(text)) = check_url(new.endpoint) {
+            return Err(wrong("endpoint", text));
         }
         BrowserKeys::parse(new.p256dh, new.auth).map_err(|error| match error {
             InvalidKeys::Public => wrong("p256dh", "is not a public key"),
