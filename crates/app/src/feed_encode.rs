@@ -18,7 +18,7 @@ use crate::flow_view::CredentialScopes;
 use crate::html::add_html;
 use crate::ring_index::AmendedEntries;
 
-/// About how many bytes a message takes on the stream beside its text.
+/// About how many bytes a short message takes on the stream.
 const ENVELOPE: usize = 600;
 
 /// Writes the entries of the stream.
@@ -161,14 +161,7 @@ impl EntryEncoder {
             Arc::clone(flow),
         );
         let room = audience_of(&view);
-        // The text stands in its thread's title again.
-        let item = view
-            .thread
-            .as_ref()
-            .and_then(|thread| thread.item.as_ref())
-            .map_or(0, |item| item.weight());
-        let size = ENVELOPE + 2 * view.message.content.len() + item + view.reactions.weight();
-        Entry::later(id, room, size, move || {
+        Entry::later(id, room, ENVELOPE + view.weight(), move || {
             encoder.message(&view, RoomRef::Flow(&flow))
         })
         .with_html(add_html)
@@ -177,8 +170,7 @@ impl EntryEncoder {
     fn private_message(&self, id: EventId, view: &Arc<MessageView>) -> Entry {
         let (encoder, view) = (Arc::clone(&self.encoder), Arc::clone(view));
         let audience = audience_of(&view);
-        let size = ENVELOPE + view.message.content.len() + view.reactions.weight();
-        Entry::later(id, audience, size, move || {
+        Entry::later(id, audience, ENVELOPE + view.weight(), move || {
             encoder.message(&view, RoomRef::Private)
         })
         .with_html(add_html)

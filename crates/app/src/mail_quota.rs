@@ -5,7 +5,9 @@
 //! another from writing to the same address. A higher bound on the mail of all organizations
 //! protects the mailbox; the first mail of an organization in a day is sent beyond it as well. Only
 //! operators make organizations, so these first mails are few. Members do not keep each other from
-//! writing either: the first mail of a user is sent beyond the quota of the organization.
+//! writing either: the first mail of a user is sent beyond the quota of the organization. It counts
+//! towards a higher bound on the organization alone, and not towards that on all: otherwise the
+//! members of one organization could reach the bound of the others.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -20,7 +22,8 @@ use crate::{Error, Limit};
 
 const MINUTE_MILLIS: i64 = 60_000;
 
-/// The bound on the mail to an address of all organizations together, as a multiple of that of one.
+/// The bound on the mail to an address of all organizations together, as a multiple of that of one,
+/// and the bound on the mail of one with the first mail of each of its users.
 const ALL_ORGANIZATIONS: u32 = 5;
 
 /// Whose quota on mail is used up.
@@ -176,6 +179,7 @@ impl MailQuotas {
                 .or_default()
                 .push(EarlierMail {
                     at: record.at,
+                    organization: record.organization,
                     of_organization,
                     of_sender: of_organization && record.sender == cause.sender,
                 });
@@ -195,6 +199,7 @@ impl MailQuotas {
 #[derive(Clone, Copy, Debug)]
 struct EarlierMail {
     at: Timestamp,
+    organization: Option<OrganizationId>,
     /// True if the same organization caused it.
     of_organization: bool,
     /// True if the same user of that organization caused it.
@@ -205,27 +210,40 @@ struct EarlierMail {
 /// is reached; `None` for now. `rate` is that of one organization; the mails are the earlier ones
 /// to the address, the latest first.
 fn next_mail(rate: MailRate, mails: &[EarlierMail], now: Timestamp) -> Option<(Timestamp, i64)> {
-    let of_organization: Vec<_> = mails.iter().filter(|mail| mail.of_organization).collect();
-    let of_all: Vec<_> = mails.iter().collect();
+    let of_organization: Vec<Timestamp> = mails
+        .iter()
+        .filter(|mail| mail.of_organization)
+        .map(|mail| mail.at)
+        .collect();
     let is_first_of_organization = of_organization.is_empty();
     let is_first_of_sender = mails.iter().all(|mail| !mail.of_sender);
-    let bounds = rate.bounds().flat_map(|(limit, window)| {
+    let reached = rate.bounds().flat_map(|(limit, window)| {
+        let until = |limit: i64, times: &[Timestamp]| {
+            let first = times.get(usize::try_from(limit - 1).ok()?)?;
+            let until = first.plus_millis(window);
+            (until > now).then_some((until, window))
+        };
+        let most = limit * i64::from(ALL_ORGANIZATIONS);
+        let of_all = within_quotas(limit, mails);
         [
-            (limit, window, &of_organization, is_first_of_sender),
-            (
-                limit * i64::from(ALL_ORGANIZATIONS),
-                window,
-                &of_all,
-                is_first_of_organization,
-            ),
+            until(limit, &of_organization).filter(|_| !is_first_of_sender),
+            until(most, &of_organization),
+            until(most, &of_all).filter(|_| !is_first_of_organization),
         ]
     });
-    let reached = bounds.filter_map(|(limit, window, mails, is_first)| {
-        let first = mails.get(usize::try_from(limit - 1).ok()?)?;
-        let until = first.at.plus_millis(window);
-        (!is_first && until > now).then_some((until, window))
+    reached.flatten().max()
+}
+
+/// Returns the times of the mails that count for all organizations: of each organization, as many
+/// as its quota, the latest.
+fn within_quotas(limit: i64, mails: &[EarlierMail]) -> Vec<Timestamp> {
+    let mut counts: HashMap<Option<OrganizationId>, i64> = HashMap::new();
+    let counted = mails.iter().filter(|mail| {
+        let count = counts.entry(mail.organization).or_default();
+        *count += 1;
+        *count <= limit
     });
-    reached.max()
+    counted.map(|mail| mail.at).collect()
 }
 
 /// How much of a quota is used; `None` where nobody has that quota.
@@ -276,19 +294,27 @@ mod tests {
     const DAY: i64 = 24 * 60 * MINUTE_MILLIS;
     const NOW: Timestamp = Timestamp(10 * DAY);
 
-    /// A mail of the same user, of another member, and of another organization.
-    const SAME: (bool, bool) = (true, true);
-    const MEMBER: (bool, bool) = (true, false);
-    const OTHERS: (bool, bool) = (false, false);
+    /// A mail of the same user, and of another member: the organization and whether the user is the
+    /// same.
+    const SAME: (i64, bool) = (0, true);
+    const MEMBER: (i64, bool) = (0, false);
+
+    /// A mail of each of two users of so many other organizations.
+    fn others(organizations: i64) -> Vec<(i64, bool)> {
+        (2..2 * organizations + 2)
+            .map(|mail| (mail / 2, false))
+            .collect()
+    }
 
     /// Returns the milliseconds until the next mail may go to an address that had these, the first
     /// a millisecond ago, the second two, and so on.
-    fn next(mails: &[(bool, bool)]) -> Option<i64> {
+    fn next(mails: &[(i64, bool)]) -> Option<i64> {
         let ago = mails.iter().zip(1..);
         let mails: Vec<_> = ago
-            .map(|(&(of_organization, of_sender), ago)| EarlierMail {
+            .map(|(&(organization, of_sender), ago)| EarlierMail {
                 at: NOW.plus_millis(-ago),
-                of_organization,
+                organization: Some(OrganizationId(organization)),
+                of_organization: organization == 0,
                 of_sender,
             })
             .collect();
@@ -311,12 +337,22 @@ mod tests {
 
     #[test]
     fn the_mail_of_others_leaves_an_organization_its_quota() {
-        assert_eq!(next(&[&[SAME], &[OTHERS; 8][..]].concat()), None);
+        assert_eq!(next(&[vec![SAME], others(4)].concat()), None);
+    }
+
+    #[test]
+    fn the_members_of_one_organization_do_not_reach_the_bound_of_the_others() {
+        let of_another = [(1, false); 30];
+        assert_eq!(next(&[&[SAME], &of_another[..]].concat()), None);
+        let of_two = [&of_another[..], &[(2, false); 30]].concat();
+        assert_eq!(next(&[&[SAME], &of_two[..]].concat()), None);
     }
 
     #[test]
     fn all_organizations_together_have_five_times_the_quota_but_for_a_first_mail() {
-        assert_eq!(next(&[&[SAME], &[OTHERS; 9][..]].concat()), Some(DAY - 10));
-        assert_eq!(next(&[OTHERS; 30]), None);
+        let ten = [vec![SAME], others(5)].concat();
+        assert_eq!(next(&ten[..10]), Some(DAY - 10));
+        assert_eq!(next(&ten[..9]), None);
+        assert_eq!(next(&others(15)), None);
     }
 }

@@ -212,7 +212,7 @@ impl RingMessageIndex {
             if let LogBody::Message(Some(view)) = &kept.item.body
                 && let Some(now) = change.apply(view)
             {
-                bytes += view.message.content.len();
+                bytes += view.weight();
                 kept.item.body = LogBody::Message(now.map(Arc::new));
                 if seq < first {
                     amended.items.push(kept.item.clone());

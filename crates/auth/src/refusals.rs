@@ -11,8 +11,9 @@ use crate::FailureLimiter;
 /// The most wrong passwords for one account that are recorded in a minute, in each organization
 /// that its user belongs to.
 pub const ACCOUNT_REFUSALS_A_MINUTE: u32 = 10;
-/// The most wrong passwords that are recorded in a minute for one organization. The same bound
-/// holds for all accounts of no organization together, and for all accounts that do not exist.
+/// The most wrong passwords that are recorded in a minute for one organization, beside the first
+/// for each account. The same bound holds for all accounts of no organization together, and for all
+/// accounts that do not exist.
 pub const ORGANIZATION_REFUSALS_A_MINUTE: u32 = 60;
 
 /// The place at which a wrong password is recorded.
@@ -51,6 +52,9 @@ impl RefusalPlace {
 #[derive(Debug)]
 pub struct RefusalCounter {
     accounts: FailureLimiter,
+    /// Of one record a minute for each account, so that guesses at other accounts of the
+    /// organization do not hide that an account is guessed at.
+    firsts: FailureLimiter,
     shares: FailureLimiter,
     unrecorded: Mutex<HashMap<Share, u64>>,
 }
@@ -59,6 +63,7 @@ impl Default for RefusalCounter {
     fn default() -> Self {
         Self {
             accounts: FailureLimiter::new(ACCOUNT_REFUSALS_A_MINUTE),
+            firsts: FailureLimiter::new(1),
             shares: FailureLimiter::new(ORGANIZATION_REFUSALS_A_MINUTE),
             unrecorded: Mutex::default(),
         }
@@ -77,11 +82,13 @@ impl RefusalCounter {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let has_account = place != RefusalPlace::Unknown;
+        let is_first = has_account && self.firsts.check(&place, now).is_ok();
         let is_beyond = (has_account && self.accounts.check(&place, now).is_err())
             || self.shares.check(&share, now).is_err();
-        if !is_beyond {
+        if is_first || !is_beyond {
             if has_account {
                 self.accounts.failed(&place, now);
+                self.firsts.failed(&place, now);
             }
             self.shares.failed(&share, now);
             return Some(unrecorded.remove(&share).unwrap_or(0));
@@ -120,7 +127,23 @@ mod tests {
         for user in 2..=6 {
             assert_eq!(recorded(&counter, of(ACME, user), 10), 10);
         }
-        assert_eq!(recorded(&counter, of(ACME, 7), 1), 0);
+        assert_eq!(recorded(&counter, RefusalPlace::Unknown, 61), 60);
+    }
+
+    #[test]
+    fn guesses_at_other_accounts_do_not_hide_that_an_account_is_guessed_at() {
+        let counter = RefusalCounter::default();
+        for user in 1..=6 {
+            recorded(&counter, of(ACME, user), 10);
+        }
+        assert_eq!(recorded(&counter, of(ACME, 7), 9), 1);
+        assert_eq!(counter.count(of(ACME, 8), NOW), Some(8), "those at 7");
+        let later = NOW.plus_millis(59_999);
+        assert_eq!(counter.count(of(ACME, 7), later), None);
+        for user in 1..=6 {
+            recorded(&counter, RefusalPlace::Server(UserId(user)), 10);
+        }
+        assert_eq!(recorded(&counter, RefusalPlace::Server(UserId(7)), 9), 1);
     }
 
     #[test]
@@ -133,8 +156,8 @@ mod tests {
         assert_eq!(recorded(&counter, of(BETA, 8), 9), 9);
         assert_eq!(recorded(&counter, RefusalPlace::Server(UserId(9)), 9), 9);
         // A wrong password for a user of both is recorded in the one that has room.
-        assert_eq!(recorded(&counter, of(ACME, 10), 1), 0);
-        assert_eq!(recorded(&counter, of(BETA, 10), 1), 1);
+        assert_eq!(recorded(&counter, of(ACME, 10), 2), 1, "the first");
+        assert_eq!(recorded(&counter, of(BETA, 10), 2), 2);
     }
 
     #[test]

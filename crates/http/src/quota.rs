@@ -15,16 +15,17 @@ pub(crate) const BODIES: Quota = Quota::new(256 * MIB, 128 * MIB, 32 * MIB);
 /// The least that a file in memory counts, whatever its length.
 const LEAST_FILE_BODY: u64 = MIB;
 
-/// Forms with files. None takes much memory, and each takes as long as its sender needs.
-pub(crate) const FORMS: Quota = Quota::new(512, 128, 16);
+/// Forms with files. None takes much memory, and each takes as long as its sender needs: what one
+/// organization has is not given back soon.
+pub(crate) const FORMS: Quota = Quota::new(512, 128, 16).capped_for_organizations(256);
 
 /// How many files are sent, of `total` in all. The caller who asked for a link is charged for the
-/// download.
+/// download. As forms, each takes as long as its reader needs.
 pub(crate) fn downloads(total: usize) -> Quota {
     let part = |of: usize| total.div_ceil(of) as u64;
     Quota {
         network: part(2),
-        ..Quota::new(total as u64, part(4), part(16))
+        ..Quota::new(total as u64, part(4), part(16)).capped_for_organizations(part(2))
     }
 }
 
@@ -68,14 +69,14 @@ mod tests {
             downloads(1),
             Quota {
                 network: 1,
-                ..Quota::new(1, 1, 1)
+                ..Quota::new(1, 1, 1).capped_for_organizations(1)
             }
         );
         assert_eq!(
             downloads(512),
             Quota {
                 network: 256,
-                ..Quota::new(512, 128, 32)
+                ..Quota::new(512, 128, 32).capped_for_organizations(256)
             }
         );
     }

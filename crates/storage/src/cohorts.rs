@@ -25,6 +25,14 @@ use crate::transaction::Tx;
 /// control character.
 const MARKS: char = '\u{1}';
 
+/// The number of cohorts of a room from which on an edit makes no new one: the marks of the message
+/// are spelled out. The order of marks, and which of them an edit leaves out, are up to its author.
+/// Those that posts make follow from who is in the flow and in its groups.
+const MOST_FOR_EDITS: i64 = 1_000;
+
+/// The number of cohorts that are loaded by one statement, which has a variable for each.
+const LOADED_AT_ONCE: usize = 1_000;
+
 /// The tags of a message as its row has them.
 struct TagsRow {
     listed: Vec<String>,
@@ -81,10 +89,24 @@ impl CohortIds {
             .collect()
     }
 
+    /// Returns `true` if none of the cohorts of these tags lacks a number: otherwise their marks
+    /// are spelled out.
+    fn has_all(&self, tags: &Tags) -> bool {
+        let mut cohorts = tags.cohorts().iter();
+        cohorts.all(|cohort| self.ids.contains_key(cohort.digest()))
+    }
+
+    /// Takes the numbers from cohorts that are not written yet.
+    fn drop_new(&mut self) {
+        for (_, cohort) in self.new.drain(..) {
+            self.ids.remove(cohort.digest());
+        }
+    }
+
     /// Tags as they are kept.
     pub(crate) fn text(&self, tags: &Tags) -> String {
-        let Some(marks) = tags.marks() else {
-            return join_tags(tags.listed());
+        let Some(marks) = tags.marks().filter(|_| self.has_all(tags)) else {
+            return join_tags(&tags.to_vec());
         };
         let ids: Vec<String> = self.of(tags).iter().map(i64::to_string).collect();
         let mut line = format!("{MARKS}{}", ids.join(","));
@@ -99,6 +121,9 @@ impl CohortIds {
     /// users, and those of cohorts negated.
     pub(crate) fn mention_keys(&self, tags: &Tags) -> BTreeSet<i64> {
         let users = tags.listed_unread().map(|user| user.0);
+        if !self.has_all(tags) {
+            return users.chain(tags.marked().map(|user| user.0)).collect();
+        }
         users
             .chain(self.of(tags).into_iter().map(|id| -id))
             .collect()
@@ -185,22 +210,28 @@ impl<C: Access> Messages<'_, C> {
             .optional()?)
     }
 
-    /// The cohorts of a room that a user is in: of `ids` only, where some are given.
+    /// The cohorts of a room that a user is in.
     pub(crate) fn list_cohorts_with(
         c: &mut Connection,
         room: RoomId,
         user: i64,
-        ids: Option<&[i64]>,
     ) -> Result<Vec<i64>> {
-        let mut found = cohorts::table
+        Ok(cohorts::table
             .filter(cohorts::room_id.eq(room.0))
             .filter(cohorts::users.like(format!("%,{user},%")))
             .select(cohorts::id)
-            .into_boxed();
-        if let Some(ids) = ids {
-            found = found.filter(cohorts::id.eq_any(ids));
-        }
-        Ok(found.load(c)?)
+            .load(c)?)
+    }
+
+    /// Returns `true` if a room has so many cohorts.
+    fn has_cohorts(c: &mut Connection, room: RoomId, count: i64) -> Result<bool> {
+        let last = cohorts::table
+            .filter(cohorts::room_id.eq(room.0))
+            .order(cohorts::id)
+            .offset(count - 1)
+            .select(cohorts::id)
+            .first::<i64>(c);
+        Ok(last.optional()?.is_some())
     }
 
     /// The mentions of cohorts in messages from one through another.
@@ -318,10 +349,12 @@ impl<C: Access> Messages<'_, C> {
         room: RoomId,
         ids: &[i64],
     ) -> Result<HashMap<i64, Arc<Cohort>>> {
-        let rows = self.cohort_rows(room, ids)?.into_iter();
-        Ok(rows
-            .map(|(id, users)| (id, Arc::new(Cohort::of(parse_users(&users)))))
-            .collect())
+        let mut cohorts = HashMap::new();
+        for part in ids.chunks(LOADED_AT_ONCE) {
+            let rows = self.cohort_rows(room, part)?.into_iter();
+            cohorts.extend(rows.map(|(id, users)| (id, Arc::new(Cohort::of(parse_users(&users))))));
+        }
+        Ok(cohorts)
     }
 
     /// The numbers of the cohorts of these tags. Those that the room lacks get one, and are not
@@ -355,6 +388,21 @@ impl<C: Access> Messages<'_, C> {
 }
 
 impl Messages<'_, Tx<'_>> {
+    /// The numbers of the cohorts of a message before and after an edit. Where the room has many
+    /// cohorts, new ones get none.
+    pub(crate) fn find_cohorts_for_edit(
+        &mut self,
+        before: &Message,
+        after: &Message,
+    ) -> Result<CohortIds> {
+        let room = after.room;
+        let mut ids = self.find_cohorts(room, [&before.tags, &after.tags])?;
+        if !ids.new.is_empty() && self.has_cohorts(room, MOST_FOR_EDITS)? {
+            ids.drop_new();
+        }
+        Ok(ids)
+    }
+
     /// Writes the cohorts that a room lacks, of those with these keys. The room must be locked.
     pub(crate) fn insert_cohorts(
         &mut self,

@@ -106,6 +106,7 @@ mod suspended;
 mod threads;
 mod transaction;
 mod turns;
+mod unread_mentions;
 mod users;
 mod work;
 mod write_queue;

@@ -122,7 +122,7 @@ impl<C: Access> Messages<'_, C> {
     fn search_place(&mut self, room: RoomId, query: &MessageQuery) -> Result<SearchPlace> {
         let mut cohorts = HashMap::new();
         for user in query.tags.iter().filter_map(|tag| find::unread_user(tag)) {
-            cohorts.insert(user, self.list_cohorts_with(room, user, None)?);
+            cohorts.insert(user, self.list_cohorts_with(room, user)?);
         }
         Ok(SearchPlace { room, cohorts })
     }

@@ -415,7 +415,7 @@ impl Messages<'_, Tx<'_>> {
     /// Writes the row of a changed message, its tags and its mentions.
     pub(crate) fn update_tags(&mut self, before: &Message, after: &Message) -> Result<()> {
         let (room, id) = (after.room, after.id);
-        let cohorts = self.find_cohorts(room, [&before.tags, &after.tags])?;
+        let cohorts = self.find_cohorts_for_edit(before, after)?;
         self.insert_cohorts(room, &cohorts, &cohorts.mention_keys(&after.tags))?;
         self.update_row(after, &cohorts.text(&after.tags))?;
         let indexed = |message: &'_ Message| -> BTreeSet<String> {

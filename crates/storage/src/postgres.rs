@@ -14,6 +14,7 @@ use crate::Result;
 use crate::find::{SearchPlace, Statement, Wording, last_candidate, statement};
 use crate::rows::{LockedRoom, MentionRow, MessageRow, NewLogRow, ThreadRow};
 use crate::schema::{rooms, writers};
+use crate::unread_mentions::{MENTIONS_OF_KEY_LOOKED_AT, MentionsReader};
 
 /// Locks in ascending order, which all writers keep to, so that none waits for another in a ring.
 pub(crate) fn lock_rooms(c: &mut PgConnection, ids: &[i64]) -> Result<Vec<LockedRoom>> {
@@ -325,6 +326,22 @@ pub(crate) fn find_last_candidate(
     candidates: i64,
 ) -> Result<Option<i64>> {
     Ok(ids(c, last_candidate(room, query, &WORDING, candidates))?.pop())
+}
+
+/// The messages whose unread mention of a member counts, at most `limit` of them.
+pub(crate) fn list_unread_mentions(
+    c: &mut PgConnection,
+    of: &MentionsReader,
+    limit: i64,
+) -> Result<Vec<i64>> {
+    let newest = format!(
+        "cross join lateral (select n.message_id, n.user_id, n.sender_id from mentions n \
+         where n.room_id = {} and n.user_id = k.mention_key and n.message_id > {} \
+         order by n.message_id desc limit {MENTIONS_OF_KEY_LOOKED_AT}) m",
+        of.room,
+        of.nearest(),
+    );
+    ids(c, of.statement(&newest, limit))
 }
 
 fn ids(c: &mut PgConnection, statement: Statement) -> Result<Vec<i64>> {

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diesel::dsl::{Eq, Or, exists, not};
+use diesel::dsl::{Eq, Or};
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
 use eddyline_model::flows::FlowMembership;
 use eddyline_model::messages::{LastMessage, MessageKind};
 use eddyline_model::reading::ReadMarker;
@@ -12,13 +11,12 @@ use eddyline_model::{MessageId, RoomId, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
-use crate::areas::{Members, Messages};
+use crate::areas::Members;
 use crate::find::kind_tag;
-use crate::reader::Access;
-use crate::schema::{
-    mentions, mentions_seen, message_tags, messages, room_members, thread_markers,
-};
+use crate::reader::{Access, dialect};
+use crate::schema::{message_tags, messages, room_members, thread_markers};
 use crate::transaction::Tx;
+use crate::unread_mentions::MentionsReader;
 
 /// How many messages of any kind behind the marker of the chat are looked at for unread ones, and
 /// how many of the newest.
@@ -132,72 +130,6 @@ impl<C: Access> Members<'_, C> {
         let marker = |(root, read)| (MessageId(root), MessageId(read));
         Ok(rows.into_iter().map(marker).collect())
     }
-
-    /// Looks at the messages that stand behind the marker for their kind, and were not read with
-    /// their thread. Returns the number of those that mention the user by name, and those of the
-    /// others that mention a cohort, whether the user is in it or not, each with the key of the
-    /// mention.
-    fn unread_mentions(
-        c: &mut Connection,
-        room: RoomId,
-        user: UserId,
-        read_up_to: MessageId,
-        inbox_read_up_to: MessageId,
-    ) -> Result<(i64, Vec<(i64, i64)>)> {
-        let nearest = read_up_to.min(inbox_read_up_to).0;
-        let unread = || {
-            let read_with_thread = thread_markers::table
-                .filter(thread_markers::room_id.eq(room.0))
-                .filter(thread_markers::user_id.eq(user.0))
-                .filter(
-                    thread_markers::root_id
-                        .nullable()
-                        .eq(messages::thread_root)
-                        .or(thread_markers::root_id.eq(messages::id)),
-                )
-                .filter(thread_markers::read_up_to.ge(messages::id));
-            let is_behind_chat =
-                not(is_counted_by(ReadMarker::Inbox)).and(messages::id.gt(read_up_to.0));
-            let is_behind_inbox = is_counted_by(ReadMarker::Inbox)
-                .and(messages::id.gt(inbox_read_up_to.0))
-                .and(not(exists(read_with_thread)));
-            messages::table
-                .filter(messages::room_id.eq(room.0))
-                .filter(is_behind_chat.or(is_behind_inbox))
-        };
-        let own = diesel::alias!(mentions as own);
-        let mine = own
-            .filter(own.field(mentions::room_id).eq(room.0))
-            .filter(own.field(mentions::user_id).eq(user.0));
-        let personal: i64 = mine
-            .filter(own.field(mentions::message_id).gt(nearest))
-            .filter(exists(
-                unread().filter(messages::id.eq(own.field(mentions::message_id))),
-            ))
-            .count()
-            .get_result(c)?;
-        let seen = mentions_seen::table
-            .filter(mentions_seen::room_id.eq(room.0))
-            .filter(mentions_seen::user_id.eq(user.0));
-        let of_cohorts = mentions::table
-            .filter(mentions::room_id.eq(room.0))
-            // Spelled as the index `mentions_of_cohorts` spells it, so that the planner may use it.
-            .filter(diesel::dsl::sql::<Bool>("not mentions.user_id > 0"))
-            .filter(mentions::sender_id.ne(user.0))
-            .filter(mentions::message_id.gt(nearest))
-            .filter(exists(
-                unread().filter(messages::id.eq(mentions::message_id)),
-            ))
-            .filter(not(exists(mine.filter(
-                own.field(mentions::message_id).eq(mentions::message_id),
-            ))))
-            .filter(not(exists(
-                seen.filter(mentions_seen::message_id.eq(mentions::message_id)),
-            )))
-            .select((mentions::message_id, mentions::user_id))
-            .load(c)?;
-        Ok((personal, of_cohorts))
-    }
 }
 
 /// The messages of the inbox behind a member's marker, as far as they were looked at.
@@ -225,7 +157,9 @@ impl InboxNews {
 
 impl<C: Access> Members<'_, C> {
     /// Returns the number of messages that mention the user, stand behind the marker for their
-    /// kind, and were not read with their thread.
+    /// kind, and were not read with their thread, at most `limit`. Looks at the newest 300 mentions
+    /// of the user by name, and as many of each cohort with the user, 5,000 at most: behind a
+    /// marker may be any number of others.
     ///
     /// # Errors
     ///
@@ -234,27 +168,17 @@ impl<C: Access> Members<'_, C> {
         &mut self,
         room: RoomId,
         user: UserId,
-        read_up_to: MessageId,
-        inbox_read_up_to: MessageId,
+        (read_up_to, inbox_read_up_to): (MessageId, MessageId),
+        limit: i64,
     ) -> Result<i64> {
-        let (by_name, of_cohorts) =
-            self.unread_mentions(room, user, read_up_to, inbox_read_up_to)?;
-        let keys = of_cohorts.iter().map(|(_, key)| *key);
-        let asked: BTreeSet<i64> = keys.filter(|key| *key < 0).map(|key| -key).collect();
-        let asked: Vec<i64> = asked.into_iter().collect();
-        let cohorts = match asked.is_empty() {
-            true => Vec::new(),
-            false => Messages(self.0).list_cohorts_with(room, user.0, Some(&asked))?,
+        let of = MentionsReader {
+            room,
+            user,
+            read_up_to,
+            inbox_read_up_to,
         };
-        let cohorts: BTreeSet<i64> = cohorts.into_iter().collect();
-        // 0 is everyone, as earlier versions wrote it.
-        let is_in = |key: i64| key == 0 || cohorts.contains(&-key);
-        let unread: BTreeSet<i64> = of_cohorts
-            .into_iter()
-            .filter(|(_, key)| is_in(*key))
-            .map(|(message, _)| message)
-            .collect();
-        Ok(by_name + i64::try_from(unread.len()).unwrap_or(i64::MAX))
+        let ids = dialect!(self, list_unread_mentions, &of, limit)?;
+        Ok(i64::try_from(ids.len()).unwrap_or(limit))
     }
 
     /// The chat messages of others after the user's marker, the earliest first, at most `limit` of

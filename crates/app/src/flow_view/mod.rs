@@ -13,8 +13,11 @@ pub(crate) use self::links::CredentialScopes;
 use self::links::links;
 use crate::addresses::Addresses;
 
-/// The most unread messages that are counted (docs/protocol.md, Flows).
+/// The most unread messages, and the most unread mentions, that are counted (docs/protocol.md, Flows
+/// and Reading).
 const MOST_UNREAD: i64 = 100;
+/// The most unread mentions that are counted (docs/protocol.md, Reading).
+const MOST_UNREAD_MENTIONS: i64 = 1_000;
 
 /// A flow and one user's place in it.
 pub(crate) struct View<'a> {
@@ -105,8 +108,8 @@ impl View<'_> {
                 reader.members().count_unread_mentions(
                     flow.room,
                     self.user,
-                    place.read_up_to,
-                    place.inbox_read_up_to,
+                    (place.read_up_to, place.inbox_read_up_to),
+                    MOST_UNREAD_MENTIONS,
                 )?
             }
             _ => 0,

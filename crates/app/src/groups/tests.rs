@@ -202,3 +202,48 @@ async fn a_room_of_an_organization_knows_its_groups_until_they_change() {
         app.rooms().load_room(room).await.unwrap().most_tags()
     );
 }
+
+#[tokio::test]
+async fn messages_that_mention_a_group_share_whom_they_address_while_one_is_in_memory() {
+    use eddyline_model::tags::{Context, Extracted, Roster as _, extract};
+    use std::sync::Arc;
+    let (app, organization) = app().await;
+    let _background = app.start().await.unwrap();
+    let users = people(&app, organization, 3).await;
+    let new = crate::NewFlow {
+        organization: "acme".into(),
+        name: "main".parse().unwrap(),
+    };
+    let (flow, _) = app.operator().create_flow(new).await.unwrap();
+    for number in 0..2 {
+        let email = format!("user{number}@acme.example").parse().unwrap();
+        app.operator()
+            .add_flow_user("acme", "main", &email)
+            .await
+            .unwrap();
+    }
+    create(&app, organization, named("Team", &users))
+        .await
+        .unwrap();
+    let id = app.rooms().room_id_by_public_id(&flow).await.unwrap();
+    let room = app.rooms().load_room(id).await.unwrap();
+    let post = |text: &str| -> Extracted {
+        let context = Context {
+            roster: &*room,
+            sender: Some(users[0]),
+            has_attachments: false,
+        };
+        extract(&[], text, &context)
+    };
+    let (one, other) = (post("@team hey"), post("hey @team"));
+    let [cohort] = one.tags.cohorts() else {
+        panic!("{one:?}")
+    };
+    assert_eq!(cohort.users(), &users[..2], "those in the flow");
+    assert!(Arc::ptr_eq(cohort, &other.tags.cohorts()[0]));
+    let seen = Arc::downgrade(cohort);
+    drop((one, other));
+    assert!(seen.upgrade().is_none(), "the flow itself keeps none");
+    let members = room.group("team").unwrap();
+    assert_eq!(room.group_cohort("team", members).users(), &users[..2]);
+}

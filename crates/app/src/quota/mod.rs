@@ -4,7 +4,8 @@
 //! A share is not a cap: a caller who is alone may use what no other caller wants. Of a resource
 //! that is held for a short time, all may use more than their shares while the reserve stays free
 //! ([`Quota::admits`]), so that others start at once. A resource that is held for long is taken
-//! back: see [`DisplacingSemaphore`].
+//! back: see [`DisplacingSemaphore`]. Where it cannot be taken back, an organization has a cap
+//! ([`Quota::capped_for_organizations`]).
 
 mod displacing;
 mod semaphore;
@@ -33,6 +34,8 @@ pub struct Quota {
     /// an organization does, so that callers who are within their shares have the other half,
     /// whatever another caller of their organization uses. [`u64::MAX`] where the shares are caps.
     pub reserve: u64,
+    /// The most that the callers of one organization may use, whatever is free.
+    pub organization_cap: u64,
 }
 
 impl Quota {
@@ -52,6 +55,17 @@ impl Quota {
             application: u64::MAX,
             network: u64::MAX,
             reserve,
+            organization_cap: u64::MAX,
+        }
+    }
+
+    /// The same bounds, of which an organization has `cap` at most, for what is held as long as its
+    /// holder likes.
+    #[must_use]
+    pub const fn capped_for_organizations(self, cap: u64) -> Self {
+        Self {
+            organization_cap: cap,
+            ..self
         }
     }
 
@@ -87,6 +101,27 @@ impl Quota {
             .saturating_sub(total_in_use)
             .saturating_sub(amount);
         in_use.saturating_add(counted) <= share || free >= self.reserve(key)
+    }
+
+    /// Returns `true` if the cap of an organization that uses `in_use` has room for `amount` more
+    /// of a caller who uses `of_caller`: for all that is within the share of the caller, and beyond
+    /// it while a quarter of the cap stays free, so that others of the organization start at once. An
+    /// amount that is larger than the share, or than the cap, counts as the whole of it.
+    #[must_use]
+    pub const fn has_room_below_cap(&self, of_caller: u64, in_use: u64, amount: u64) -> bool {
+        let cap = self.organization_cap;
+        let counted = if amount < self.caller {
+            amount
+        } else {
+            self.caller
+        };
+        let bound = if of_caller.saturating_add(counted) <= self.caller {
+            cap
+        } else {
+            cap - cap / 4
+        };
+        let amount = if amount < cap { amount } else { cap };
+        in_use.saturating_add(amount) <= bound
     }
 
     /// Returns `true` if the total has room for `amount` more. An amount that is larger than the
@@ -155,6 +190,29 @@ mod tests {
         assert!(quota.admits(ACME, 13, 13, 1));
         assert!(!quota.admits(ACME, 14, 14, 1));
         assert!(!Quota::new(2, 1, 1).admits(ACME, 1, 1, 1), "one at least");
+    }
+
+    #[test]
+    fn a_caller_beyond_its_share_leaves_a_quarter_of_the_cap_to_its_organization() {
+        let quota = Quota::new(16, 4, 2).capped_for_organizations(8);
+        for (of_caller, in_use, amount, fits) in [
+            (1, 7, 1, true),
+            (1, 8, 1, false),
+            (5, 5, 1, true),
+            (6, 6, 1, false),
+            (2, 6, 1, false),
+            (0, 0, 9, true),
+        ] {
+            assert_eq!(
+                quota.has_room_below_cap(of_caller, in_use, amount),
+                fits,
+                "{amount} more than {of_caller} of {in_use}"
+            );
+        }
+        assert!(
+            Quota::new(16, 4, 2).has_room_below_cap(90, 99, 99),
+            "no cap"
+        );
     }
 
     #[test]

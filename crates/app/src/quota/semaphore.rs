@@ -148,11 +148,15 @@ impl State {
         amount: u64,
     ) -> Result<Permit, QuotaExceeded> {
         let quota = &self.quota;
+        let in_use = |key| used.by_key.get(&key).copied().unwrap_or_default();
         for key in keys.iter() {
-            let in_use = used.by_key.get(&key).copied().unwrap_or_default();
-            if !quota.admits(key, in_use, used.total, amount) {
+            if !quota.admits(key, in_use(key), used.total, amount) {
                 return Err(QuotaExceeded::Share(key));
             }
+        }
+        let (of_caller, of_organization) = (in_use(keys.caller()), in_use(keys.group()));
+        if !quota.has_room_below_cap(of_caller, of_organization, amount) {
+            return Err(QuotaExceeded::Share(keys.group()));
         }
         if !quota.has_room(used.total, amount) {
             return Err(QuotaExceeded::Total);

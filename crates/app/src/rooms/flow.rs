@@ -1,7 +1,7 @@
 //! The rooms of flows: the flow, its organization and who is in it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::flows::Flow;
@@ -41,6 +41,9 @@ pub struct FlowRoom {
     groups: Arc<MentionGroups>,
     /// All members but the blocked ones: those whom a mention of everyone addresses.
     everyone: Arc<Cohort>,
+    /// Those whom mentions of groups address, by the keys of the groups, as long as a message in
+    /// memory has them.
+    group_cohorts: Arc<Mutex<HashMap<String, Weak<Cohort>>>>,
     /// When the organization will be deleted, if it is closed.
     due_at: Option<Timestamp>,
 }
@@ -109,6 +112,7 @@ impl FlowRoom {
             members,
             nicks,
             groups: Arc::default(),
+            group_cohorts: Arc::default(),
             due_at: deletion.map(|deletion| deletion.due_at),
         }))
     }
@@ -182,6 +186,19 @@ impl Roster for FlowRoom {
 
     fn group(&self, key: &str) -> Option<&[UserId]> {
         self.groups.members(key)
+    }
+
+    fn group_cohort(&self, key: &str, members: &[UserId]) -> Arc<Cohort> {
+        let mut cohorts = self
+            .group_cohorts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(cohort) = cohorts.get(key).and_then(Weak::upgrade) {
+            return cohort;
+        }
+        let cohort = Arc::new(self.present(members));
+        cohorts.insert(key.to_owned(), Arc::downgrade(&cohort));
+        cohort
     }
 }
 

@@ -111,6 +111,17 @@ impl Message {
     pub fn is_emptied(&self) -> bool {
         matches!(self.event, MessageKind::Message | MessageKind::Comment) && self.content.is_empty()
     }
+
+    /// About how many bytes it takes, in memory and where it is shown, beside those of a short one.
+    /// A mark of a cohort counts although the cohort is shared: what is shown spells it out.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        /// What a text takes in memory beside its bytes.
+        const STRING: usize = 40;
+        let explicit: usize = self.explicit_tags.iter().map(String::len).sum();
+        let strings = self.explicit_tags.len() + self.tags.listed().len();
+        self.content.len() + self.tags.shown_len() + explicit + STRING * strings
+    }
 }
 
 /// Where a new message stands among the others.
@@ -239,6 +250,19 @@ pub struct MessageView {
 }
 
 impl MessageView {
+    /// About how many bytes it takes, in memory and where it is shown, beside those of a short one:
+    /// the message, and what is told of others with it.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        let thread = self.thread.as_ref().map_or(0, |thread| {
+            let item = thread.item.as_ref().map_or(0, |item| item.weight());
+            thread.root_text.len() + item
+        });
+        let subject = self.subject.as_ref().map_or(0, |subject| subject.weight());
+        let parent = self.parent_text.as_ref().map_or(0, String::len);
+        self.message.weight() + parent + thread + self.reactions.weight() + subject
+    }
+
     /// Whether streams may deliver it: a notice that says something of its subject needs the
     /// subject.
     #[must_use]
@@ -253,6 +277,62 @@ impl MessageView {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_texts_of_a_message_and_all_its_marks_count() {
+        use crate::tags::{Cohort, CohortMarks};
+        let message = |content: &str, listed: &[&str], addressed: i64| {
+            let listed = listed.iter().map(|tag| (*tag).to_owned()).collect();
+            let marks = CohortMarks {
+                place: 0,
+                cohorts: vec![Arc::new(Cohort::of((0..addressed).map(UserId).collect()))],
+                without: Vec::new(),
+            };
+            Message {
+                room: RoomId(1),
+                id: MessageId(1),
+                event: MessageKind::Message,
+                author: Author::user(UserId(1)),
+                content: content.to_owned(),
+                tags: Tags::new(listed, Some(marks)),
+                explicit_tags: Vec::new(),
+                uuid: None,
+                sent: Timestamp(0),
+                edited: None,
+                thread_root: None,
+                parent: None,
+                to: None,
+            }
+        };
+        let view = |message: Message| MessageView {
+            message,
+            parent_text: None,
+            thread: None,
+            reactions: Reactions::default(),
+            subject: None,
+        };
+        let plain = view(message("text", &[], 0));
+        assert_eq!(plain.weight(), 4);
+        let long = "x".repeat(1_000);
+        let mut explicit = message("text", &[], 0);
+        explicit.explicit_tags.push(long.clone());
+        for heavy in [
+            view(message(&long, &[], 0)),
+            view(message("text", &[&long], 0)),
+            view(message("text", &[], 100)),
+            view(explicit),
+            MessageView {
+                parent_text: Some(long.clone()),
+                ..plain.clone()
+            },
+            MessageView {
+                subject: Some(Arc::new(message(&long, &[], 0))),
+                ..plain
+            },
+        ] {
+            assert!(heavy.weight() >= 1_000, "{heavy:?}");
+        }
+    }
 
     #[test]
     fn every_event_survives_its_name_and_its_number() {

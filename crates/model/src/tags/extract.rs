@@ -398,9 +398,8 @@ impl<'a, R: Roster> Builder<'a, R> {
 
     /// Returns the users whom a group that is mentioned here addresses.
     fn cohort_of(&self, group: &NamedGroup<'_>) -> Arc<Cohort> {
-        let members = group.members.iter().copied();
-        let present = members.filter(|user| self.context.roster.contains(*user));
-        Arc::new(Cohort::of(present.collect()))
+        let key = group.tag.strip_prefix(USER).unwrap_or_default();
+        self.context.roster.group_cohort(key, group.members)
     }
 
     /// The tags of a new message. Those whom groups and everyone address come last, for they may be

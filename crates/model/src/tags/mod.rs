@@ -79,6 +79,19 @@ pub trait Roster {
         let _ = key;
         None
     }
+
+    /// Those of the members of the group with this name who are on the roster, as those whom a
+    /// message addresses. A roster that is asked often may give the same one again.
+    fn group_cohort(&self, key: &str, members: &[UserId]) -> Arc<Cohort> {
+        let _ = key;
+        Arc::new(self.present(members))
+    }
+
+    /// Those of some users who are on the roster, in their order.
+    fn present(&self, users: &[UserId]) -> Cohort {
+        let users = users.iter().copied();
+        Cohort::of(users.filter(|user| self.contains(*user)).collect())
+    }
 }
 
 /// Why tags were refused. The text is fit to stand beside the field's name in an answer.

@@ -10,6 +10,7 @@ use crate::Result;
 use crate::find::{SearchPlace, Statement, Wording, last_candidate, statement};
 use crate::rows::{LockedRoom, MentionRow, MessageRow, ThreadRow};
 use crate::schema::{mentions, message_tags, messages, rooms, threads};
+use crate::unread_mentions::{MENTIONS_OF_KEY_LOOKED_AT, MentionsReader};
 
 mod kept;
 mod scrub;
@@ -226,6 +227,23 @@ pub(crate) fn find_last_candidate(
     candidates: i64,
 ) -> Result<Option<i64>> {
     Ok(ids(c, last_candidate(room, query, &WORDING, candidates))?.pop())
+}
+
+/// The messages whose unread mention of a member counts, at most `limit` of them. SQLite has no
+/// lateral joins, so the newest of a key are those after the last of the others.
+pub(crate) fn list_unread_mentions(
+    c: &mut SqliteConnection,
+    of: &MentionsReader,
+    limit: i64,
+) -> Result<Vec<i64>> {
+    let (room, nearest) = (of.room, of.nearest());
+    let newest = format!(
+        "cross join mentions m where m.room_id = {room} and m.user_id = k.mention_key \
+         and m.message_id > coalesce((select n.message_id from mentions n \
+         where n.room_id = {room} and n.user_id = k.mention_key and n.message_id > {nearest} \
+         order by n.message_id desc limit 1 offset {MENTIONS_OF_KEY_LOOKED_AT}), {nearest})"
+    );
+    ids(c, of.statement(&newest, limit))
 }
 
 fn ids(c: &mut SqliteConnection, statement: Statement) -> Result<Vec<i64>> {

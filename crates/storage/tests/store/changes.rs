@@ -263,8 +263,8 @@ async fn a_deleted_message_is_gone_but_its_place_in_the_log_stays(home: Arc<Home
             .read(move |reader| reader.members().count_unread_mentions(
                 room,
                 bob,
-                MessageId(0),
-                MessageId(0)
+                (MessageId(0), MessageId(0)),
+                100
             ))
             .await,
         0
@@ -436,9 +436,12 @@ async fn mentions_are_counted_after_the_read_marker(home: Arc<Home>) {
         .await;
     let count = |user, after| {
         world.read(move |reader| {
-            reader
-                .members()
-                .count_unread_mentions(room, user, MessageId(after), MessageId(after))
+            reader.members().count_unread_mentions(
+                room,
+                user,
+                (MessageId(after), MessageId(after)),
+                100,
+            )
         })
     };
     assert_eq!(
@@ -487,7 +490,7 @@ async fn a_mention_dealt_with_is_read(home: Arc<Home>) {
             .read(move |reader| {
                 reader
                     .members()
-                    .count_unread_mentions(room, bob, MessageId(0), MessageId(0))
+                    .count_unread_mentions(room, bob, (MessageId(0), MessageId(0)), 100)
             })
             .await;
         assert_eq!(count, left.len() as i64, "after {id}");

@@ -18,6 +18,9 @@ on_shared_databases!(
     a_mark_that_was_taken_off_is_not_found,
     marks_that_were_spelled_out_are_shown_and_found_as_before,
     a_mark_of_no_user_finds_nothing,
+    any_number_of_cohorts_is_mentioned_behind_a_marker,
+    mentions_of_others_hide_none_and_a_bounded_number_is_counted,
+    an_edit_makes_no_new_cohort_where_there_are_many,
 );
 
 /// Users with the numbers from `first` on, most of whom do not exist here.
@@ -38,7 +41,7 @@ async fn count(world: &World, user: UserId) -> i64 {
     let count = world.read(move |reader| {
         reader
             .members()
-            .count_unread_mentions(room, user, start, start)
+            .count_unread_mentions(room, user, (start, start), 100)
     });
     count.await
 }
@@ -300,4 +303,112 @@ async fn a_mark_of_no_user_finds_nothing(home: Arc<Home>) {
     for user in [key, -key, 0, -1] {
         assert_eq!(find_unread(&world, user).await, [0; 0], "{user}");
     }
+}
+
+/// Cohorts of Bob alone, with the numbers from 1 on. There must be a cohort already.
+fn insert_cohorts(world: &World, home: &Home, count: i64) {
+    let (room, bob) = (world.main, world.bob);
+    execute(
+        &home.url,
+        &format!(
+            "insert into cohorts (room_id, id, digest, users) \
+             with recursive t (n) as (select 1 union all select n + 1 from t where n < {count}) \
+             select {room}, n, c.digest, ',{bob},' from t, (select digest from cohorts limit 1) c"
+        ),
+    );
+}
+
+async fn any_number_of_cohorts_is_mentioned_behind_a_marker(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let room = world.main;
+    world.say(to(&world, &[&users(70, 9)])).await;
+    // More than SQLite takes variables in a statement.
+    insert_cohorts(&world, &home, 33_000);
+    execute(
+        &home.url,
+        &format!(
+            "insert into mentions (room_id, user_id, message_id, sender_id) \
+             select {room}, -id, 1, 1 from cohorts where id <= 33000"
+        ),
+    );
+    assert_eq!(count(&world, world.bob).await, 1);
+    assert_eq!(count(&world, world.cid).await, 0);
+    assert_eq!(find_unread(&world, world.bob.0).await, [1]);
+    let ids: Vec<i64> = (1..=33_000).collect();
+    let tags = (1..=33_000).map(|id| id.to_string()).collect::<Vec<_>>();
+    execute(
+        &home.url,
+        &format!(
+            "update messages set tags = ':user:crew\n\u{1}{}' where room_id = {room}",
+            tags.join(",")
+        ),
+    );
+    let view = world.view(MessageId(1)).await;
+    assert_eq!(view.message.tags.cohorts().len(), ids.len());
+}
+
+async fn mentions_of_others_hide_none_and_a_bounded_number_is_counted(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let crew = [world.bob, UserId(77)];
+    for _ in 0..3 {
+        world.say(to(&world, &[&crew])).await;
+    }
+    let by_name = mentioning(&[world.bob], &[], chat(world.main, world.ann, "bob"));
+    world.say(by_name).await;
+    let others: Vec<Vec<UserId>> = (0..50).map(|group| users(100 + group, 3)).collect();
+    let others: Vec<&[UserId]> = others.iter().map(Vec::as_slice).collect();
+    let append = async |draft: Draft, count: usize| {
+        let drafts = vec![draft; count];
+        let append = world.store.write(move |tx| tx.messages().append(&drafts));
+        append.await.expect("posted");
+    };
+    append(to(&world, &others), 120).await;
+    assert_eq!(count(&world, world.bob).await, 4);
+    assert_eq!(count(&world, world.cid).await, 0);
+    append(to(&world, &[&crew]), 95).await;
+    assert_eq!(count(&world, world.bob).await, 99);
+    append(to(&world, &[&crew, &[world.bob]]), 400).await;
+    assert_eq!(count(&world, world.bob).await, 100);
+}
+
+async fn an_edit_makes_no_new_cohort_where_there_are_many(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let everyone = users(1, 90);
+    let draft = mentioning(&[], &everyone, chat(world.main, world.ann, "all"));
+    let first = world.say(draft.clone()).await.message.clone();
+    let second = world.say(draft).await.message.clone();
+    let in_order_from = |message: &Message, mark: usize| {
+        let mut shown = message.tags.to_vec();
+        shown[1..].rotate_left(mark);
+        Message {
+            tags: Tags::compact(shown, message.tags.cohorts()),
+            ..message.clone()
+        }
+    };
+    let cohorts = || number(&home.url, "select count(*) as value from cohorts");
+    let mentions = || number(&home.url, "select count(*) as value from mentions");
+    insert_cohorts(&world, &home, 998);
+    change(&world, &first, &in_order_from(&first, 3)).await;
+    assert_eq!((cohorts(), mentions()), (1_000, 2));
+    let after = in_order_from(&second, 7);
+    change(&world, &second, &after).await;
+    // The room loses that of both messages.
+    assert_eq!((cohorts(), mentions()), (999, 90));
+    let kept = world.view(second.id).await.message.clone();
+    assert_eq!(kept.tags.to_vec(), after.tags.to_vec());
+    assert_eq!(kept.tags.cohorts(), []);
+    assert_eq!(count(&world, world.bob).await, 2);
+    assert_eq!(count(&world, world.ann).await, 0, "the author");
+    assert_eq!(find_unread(&world, world.bob.0).await, [1, 2]);
+    assert!(mentioned(&world, 2, world.bob).await && !mentioned(&world, 2, world.ann).await);
+    let silent = Message {
+        tags: Tags::default(),
+        ..kept.clone()
+    };
+    change(&world, &kept, &silent).await;
+    assert_eq!((cohorts(), mentions()), (999, 1));
+    world.say(to(&world, &[&users(40, 9)])).await;
+    assert_eq!((cohorts(), mentions()), (1_000, 2), "a post makes one");
+    world.say(to(&world, &[&users(50, 9)])).await;
+    assert_eq!(cohorts(), 1_001, "a post makes one beyond the bound");
 }

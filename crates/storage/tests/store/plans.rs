@@ -114,9 +114,12 @@ fn sqlite_plan(c: &mut SqliteConnection, sql: &str) -> Vec<String> {
 
 /// The lines of PostgreSQL's plan for a statement with any values.
 fn postgres_plan(c: &mut PgConnection, sql: &str) -> Vec<String> {
-    let values = vec!["null"; sql.matches('$').count()].join(", ");
+    let values = match sql.matches('$').count() {
+        0 => String::new(),
+        count => format!("({})", vec!["null"; count].join(", ")),
+    };
     execute_on(c, &format!("prepare question as {sql}"));
-    let explain = format!("explain execute question ({values})");
+    let explain = format!("explain execute question {values}");
     let plan: Vec<Line> = diesel::sql_query(explain).load(c).expect("a plan");
     execute_on(c, "deallocate question");
     plan.into_iter().map(|line| line.text).collect()
@@ -473,24 +476,17 @@ fn mentions_of_a_cohort(url: &str, numbers: &str) {
     );
 }
 
-/// The statement that looks for mentions of cohorts behind a marker.
+/// Asks for the unread mentions of a user behind a marker.
 fn count_mentions(reader: &mut Reader<'_>) -> Result<()> {
     let place = MessageId(9_990);
     let count = reader
         .members()
-        .count_unread_mentions(RoomId(1), UserId(1), place, place);
+        .count_unread_mentions(RoomId(1), UserId(1), (place, place), 100);
     count.map(drop)
 }
 
-fn of_cohorts(heard: Vec<String>) -> String {
-    let mut found = heard.into_iter();
-    found
-        .find(|sql| sql.contains("not mentions.user_id > 0"))
-        .expect("it is asked for")
-}
-
 #[test]
-fn sqlite_finds_mentions_of_cohorts_behind_a_marker() {
+fn sqlite_counts_unread_mentions_by_their_keys() {
     let home = home::sqlite_file().expect("a file");
     home.open();
     mentions_of_a_cohort(
@@ -498,26 +494,54 @@ fn sqlite_finds_mentions_of_cohorts_behind_a_marker() {
         "(with recursive t (n) as (select 1 union all select n + 1 from t where n < 10000) select n from t)",
     );
     let mut c = sqlite(home.url.strip_prefix("sqlite:").expect("a path"));
-    let sql = of_cohorts(heard(&mut c, |c| count_mentions(&mut Reader::from(c))));
-    let plan = sqlite_plan(&mut c, &sql);
-    let index = "mentions_of_cohorts (room_id=? AND message_id>?)";
+    let statements = heard(&mut c, |c| count_mentions(&mut Reader::from(c)));
+    let [sql] = &statements[..] else {
+        panic!("{statements:#?}")
+    };
+    let plan = sqlite_plan(&mut c, sql);
+    for step in [
+        "SEARCH c USING PRIMARY KEY (room_id=?)",
+        "SEARCH p USING PRIMARY KEY (room_id=? AND user_id=? AND message_id>?)",
+        "SEARCH o USING PRIMARY KEY (room_id=? AND id=?)",
+        "SEARCH n USING PRIMARY KEY (room_id=? AND user_id=? AND message_id>?)",
+        "SEARCH m USING PRIMARY KEY (room_id=? AND user_id=? AND message_id>?)",
+        "SEARCH g USING PRIMARY KEY (room_id=? AND id=?)",
+    ] {
+        assert!(
+            plan.iter().any(|line| line.contains(step)),
+            "{step}: {sql}: {plan:#?}"
+        );
+    }
+    // Those of a key in their order end at the limit.
     assert!(
-        plan.iter().any(|step| step.contains(index)),
+        !plan.iter().any(|line| line.contains("ORDER BY")),
         "{sql}: {plan:#?}"
     );
 }
 
 #[test]
-fn postgres_finds_mentions_of_cohorts_behind_a_marker() {
+fn postgres_counts_unread_mentions_by_their_keys() {
     let Some(home) = home::postgres() else { return };
     home.open();
     mentions_of_a_cohort(&home.url, "generate_series(1, 10000) n");
     let mut c = PgConnection::establish(&home.url).expect("PostgreSQL answers");
-    execute_on(&mut c, "set plan_cache_mode = force_generic_plan; analyze");
-    let sql = of_cohorts(heard(&mut c, |c| count_mentions(&mut Reader::from(c))));
-    let plan = postgres_plan(&mut c, &sql);
+    execute_on(&mut c, "analyze");
+    let statements = heard(&mut c, |c| count_mentions(&mut Reader::from(c)));
+    let [sql] = &statements[..] else {
+        panic!("{statements:#?}")
+    };
+    let plan = postgres_plan(&mut c, sql);
+    for scan in ["on mentions p", "on mentions n"] {
+        assert!(
+            plan.iter()
+                .any(|line| line.contains(&format!("mentions_pkey {scan}"))),
+            "{scan}: {sql}: {plan:#?}"
+        );
+    }
     assert!(
-        plan.iter().any(|line| line.contains("mentions_of_cohorts")),
+        !plan
+            .iter()
+            .any(|line| line.contains("Seq Scan on mentions ") || line.contains("Hash")),
         "{sql}: {plan:#?}"
     );
 }

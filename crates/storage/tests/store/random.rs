@@ -354,9 +354,12 @@ impl History {
                     let count = self
                         .world
                         .read(move |reader| {
-                            reader
-                                .members()
-                                .count_unread_mentions(room, user, after, after)
+                            reader.members().count_unread_mentions(
+                                room,
+                                user,
+                                (after, after),
+                                1_000,
+                            )
                         })
                         .await;
                     assert_eq!(

@@ -299,8 +299,8 @@ async fn a_mention_in_the_inbox_is_read_with_the_inbox_or_its_thread(home: Arc<H
             reader.members().count_unread_mentions(
                 room,
                 bob,
-                place.read_up_to,
-                place.inbox_read_up_to,
+                (place.read_up_to, place.inbox_read_up_to),
+                100,
             )
         });
         found.await

@@ -30,10 +30,10 @@ on_both_databases![
 
 const MIB: usize = 1024 * 1024;
 
-/// The number of forms that a lone caller has, and a lone organization: of 512, all but the reserve
-/// and all but half of it.
-const FORMS_OF_CALLER: usize = 384;
-const FORMS_OF_ORGANIZATION: usize = 448;
+/// The number of forms that a lone caller has, and a lone organization: of 512, a half is the cap of
+/// an organization, of which a caller leaves a quarter to others.
+const FORMS_OF_CALLER: usize = 192;
+const FORMS_OF_ORGANIZATION: usize = 256;
 /// The number of forms that are the share of a caller.
 const SHARE_OF_CALLER: usize = 16;
 

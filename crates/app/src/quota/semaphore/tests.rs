@@ -172,6 +172,29 @@ fn a_key_that_uses_nothing_is_forgotten() {
 }
 
 #[test]
+fn an_organization_has_its_cap_and_a_lone_caller_leaves_a_quarter_of_it() {
+    let semaphore = KeyedSemaphore::new(Quota::new(32, 8, 2).capped_for_organizations(16));
+    let mut held = acquire_each(&semaphore, ada());
+    assert_eq!(held.len(), 12, "of an organization that may have 16");
+    for (colleague, permits) in [(5, 2), (6, 2), (7, 0)] {
+        let keys = QuotaKeys::of(QuotaKey::User(UserId(colleague)), ACME);
+        let acquired = acquire_each(&semaphore, keys);
+        assert_eq!(acquired.len(), permits, "{colleague}");
+        held.extend(acquired);
+    }
+    assert_eq!(
+        semaphore.acquire(ada(), 1).err(),
+        Some(QuotaExceeded::Share(ACME))
+    );
+    assert_eq!(acquire_each(&semaphore, vic()).len(), 8);
+}
+
+/// Acquires one after the other, until there is no more.
+fn acquire_each(semaphore: &KeyedSemaphore, keys: QuotaKeys) -> Vec<Permit> {
+    std::iter::from_fn(|| semaphore.acquire(keys, 1).ok()).collect()
+}
+
+#[test]
 fn a_third_key_counts_too() {
     let semaphore = KeyedSemaphore::new(Quota {
         application: 1,
