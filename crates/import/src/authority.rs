@@ -9,6 +9,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use eddyline_model::flows::AccessMode;
 use eddyline_model::messages::Author;
 use eddyline_model::names::{Email, email_key};
 use eddyline_model::organizations::OrganizationRole;
@@ -358,10 +359,15 @@ impl ImportWork<'_> {
     /// Reports the people to invite: each into the first flow that names them.
     pub(crate) fn report_invitations<'a>(
         &mut self,
-        flows: impl IntoIterator<Item = (RoomId, Vec<&'a Participant>)>,
+        flows: impl IntoIterator<Item = InvitingRoom<'a>>,
     ) -> Result<()> {
         let mut seen = HashSet::new();
-        for (room, people) in flows {
+        for InvitingRoom {
+            room,
+            is_complete,
+            people,
+        } in flows
+        {
             let people = people.into_iter().filter_map(|one| one.invited.as_ref());
             let invited: Vec<&Email> = people
                 .filter(|email| !seen.contains(&email.key()))
@@ -369,7 +375,7 @@ impl ImportWork<'_> {
             if invited.is_empty() {
                 continue;
             }
-            let place = self.read(move |reader| find_inviter(reader, room))?;
+            let place = self.read(move |reader| find_inviter(reader, room, is_complete))?;
             if let Some((flow, inviter)) = place {
                 seen.extend(invited.iter().map(|email| email.key()));
                 let addresses = invited.iter().map(|email| email.as_str().to_owned());
@@ -384,15 +390,28 @@ impl ImportWork<'_> {
     }
 }
 
+/// A room with the people of the archive who are in it.
+pub(crate) struct InvitingRoom<'a> {
+    pub(crate) room: RoomId,
+    /// Whether an import has completed it before.
+    pub(crate) is_complete: bool,
+    pub(crate) people: Vec<&'a Participant>,
+}
+
 /// Returns the name in URLs of a flow that is open, and the address of a member who may invite into
 /// it: an administrator of the organization, or else another member of it, of those in the flow.
 fn find_inviter(
     reader: &mut Reader<'_>,
     room: RoomId,
+    is_complete: bool,
 ) -> StoreResult<Option<(String, Option<String>)>> {
     let Some(flow) = reader.flows().find(room)?.filter(|flow| !flow.disabled) else {
         return Ok(None);
     };
+    // A later archive lets nobody into a flow that its members have to themselves.
+    if is_complete && flow.access_mode == AccessMode::Invitation {
+        return Ok(None);
+    }
     let mut inviter: Option<String> = None;
     for (member, user) in reader.members().list_of_room(room)? {
         let membership = reader

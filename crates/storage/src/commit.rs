@@ -28,6 +28,19 @@ const IDLE: Duration = Duration::from_secs(3600);
 
 const WITHOUT_RESULT: Error = Error::Corrupt("a transaction without a result");
 
+/// The pause after a transaction that another one was in the way of, and after the second one twice
+/// that: without it, it may take the locks for which the other waits again, and again.
+const CONTENTION_PAUSE: Duration = Duration::from_millis(20);
+
+/// Lets the transactions that were in the way of one end.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only the thread of the writer waits"
+)]
+fn wait_for_others(attempt: u32) {
+    std::thread::sleep(CONTENTION_PAUSE * attempt);
+}
+
 /// Runs one transaction after another.
 pub(crate) struct Committer {
     location: Location,
@@ -138,6 +151,9 @@ impl Committer {
             }
             if !again || attempt >= ATTEMPTS {
                 return Err(error.into());
+            }
+            if unnamed || error.is_contention() {
+                wait_for_others(attempt);
             }
         }
     }

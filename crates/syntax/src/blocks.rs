@@ -1,6 +1,6 @@
 //! The blocks of a text.
 
-use crate::fences::{Fenced, fenced};
+use crate::fences::{Fenced, Fences};
 use crate::lists::{self, ItemText, Marker};
 use crate::tables::{Table, table};
 
@@ -68,6 +68,7 @@ fn lines(text: &str) -> Vec<&str> {
 
 fn of_lines<'t>(lines: &[&'t str], depth: usize) -> Vec<Block<'t>> {
     let mut blocks = Vec::new();
+    let mut fences = Fences::default();
     let mut rest = lines;
     while let [line, ..] = rest {
         let taken = match special(rest, depth) {
@@ -75,7 +76,7 @@ fn of_lines<'t>(lines: &[&'t str], depth: usize) -> Vec<Block<'t>> {
                 blocks.push(block);
                 taken
             }
-            None => match fenced(rest) {
+            None => match fences.next(rest) {
                 Some(found) => push_fenced(&mut blocks, found, depth),
                 None => {
                     blocks.push(Block::Line(line));

@@ -35,8 +35,6 @@ const THREADS: usize = 250;
 /// larger ones.
 const MAX_TEXT: usize = 4 << 20;
 const MAX_DOCUMENT: usize = 1 << 20;
-/// The most bytes of a content as it stands in an archive, with escapes.
-const MAX_RAW: usize = 2 * MAX_TEXT;
 /// The most files of a message: no server has taken more.
 const MAX_FILES: usize = 1_000;
 
@@ -135,11 +133,16 @@ impl<'w, 'p> RoomImport<'w, 'p> {
 
     fn message(&mut self, record: &MessageRecord) -> Result<()> {
         let (id, end) = (MessageId(record.id), self.plan.last);
+        let event = MessageKind::parse(&record.event);
         // Before it is read, which takes memory many times its length.
-        if record.content.get().len() > MAX_RAW {
+        let max_raw = if event.is_some_and(MessageKind::has_text) {
+            2 * MAX_TEXT
+        } else {
+            2 * MAX_DOCUMENT
+        };
+        if record.content.get().len() > max_raw {
             return self.leave_out(record.id);
         }
-        let event = MessageKind::parse(&record.event);
         let content = event.and_then(|event| content::content(self.users, event, &record.content));
         let (Some(event), Some(mut content)) = (event, content) else {
             return self.leave_out(record.id);
@@ -375,10 +378,13 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         records: Vec<ThreadRecord>,
         sources: &SourcesByNumber,
     ) -> Result<()> {
-        let threads: Vec<_> = records
-            .into_iter()
-            .filter_map(|record| thread(&record, sources, self.plan.last, self.work.now))
-            .collect();
+        let mut threads = Vec::with_capacity(records.len());
+        for record in records {
+            match thread(&record, sources, self.plan.last, self.work.now) {
+                Some(thread) => threads.push(thread),
+                None => self.leave_out(record.id)?,
+            }
+        }
         for part in threads.chunks(THREADS) {
             let (part, room) = (part.to_vec(), self.room);
             self.work

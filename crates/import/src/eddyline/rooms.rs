@@ -10,7 +10,9 @@ use super::content::Users;
 use super::plan::{RoomPlan, messages_of};
 use super::room::RoomImport;
 use super::{OwnArchive, numbers};
-use crate::authority::{NotedRoom, Pair, Participant, confirm_room, may_still_converse};
+use crate::authority::{
+    InvitingRoom, NotedRoom, Pair, Participant, confirm_room, may_still_converse,
+};
 use crate::target::ImportWork;
 use crate::{Error, LeftOutKind, Result, texts};
 
@@ -36,8 +38,13 @@ impl OwnArchive {
                 .filter_map(|member| users.get(&member.person))
                 .collect();
             let count = self.count(&plan);
+            let is_of_this = begun.contains_key(&self.begun_id(&plan.foreign_id));
             if let Some(room) = complete.get(&plan.foreign_id) {
-                flows.push((RoomId(*room), invited));
+                flows.push(InvitingRoom {
+                    room: RoomId(*room),
+                    is_complete: !is_of_this,
+                    people: invited,
+                });
                 work.report.known_messages += count;
                 continue;
             }
@@ -60,7 +67,11 @@ impl OwnArchive {
                 Some(room) => {
                     RoomImport::new(work, self, &plan, users, room).run()?;
                     count_room(work, &plan);
-                    flows.push((room, invited));
+                    flows.push(InvitingRoom {
+                        room,
+                        is_complete: false,
+                        people: invited,
+                    });
                 }
                 None => work
                     .report

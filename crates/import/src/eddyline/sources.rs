@@ -54,7 +54,7 @@ pub(super) fn make_sources(
                 room,
                 application,
                 name: texts::display_name(&record.name),
-                external_url: record.external_url.clone().filter(is_address),
+                external_url: record.external_url.clone().filter(|url| is_address(url)),
                 creator: *creator,
                 created_at: texts::time(record.created_at, now),
             };
@@ -74,7 +74,7 @@ pub(super) fn make_sources(
     })
 }
 
-fn is_address(url: &String) -> bool {
+fn is_address(url: &str) -> bool {
     (url.starts_with("http://") || url.starts_with("https://"))
         && url.len() <= MAX_ADDRESS
         && !url.contains(char::is_control)

@@ -17,7 +17,9 @@ use super::reactions::reactions;
 use super::rooms::{conversation, describe_flow, make_flow, show};
 use super::{Foreign, ForeignFile, ForeignMessage, GrowingText, MENTION, Room, RoomKind};
 use super::{Spool, file};
-use crate::authority::{NotedRoom, Pair, Participant, Participants, confirm_room};
+use crate::authority::{
+    InvitingRoom, NotedRoom, Pair, Participant, Participants, confirm_room, may_still_converse,
+};
 use crate::target::ImportWork;
 use crate::{Error, LeftOutKind, Result, texts};
 
@@ -42,6 +44,8 @@ pub(crate) fn load(
                 .list(&origin, ImportedKind::UnfinishedRoom)?,
         ))
     })?;
+    let complete = known.keys().filter(|id| !unfinished.contains_key(*id));
+    let complete: HashSet<String> = complete.cloned().collect();
     let mut loading = Loading {
         work,
         foreign,
@@ -69,8 +73,11 @@ pub(crate) fn load(
     let flows = foreign.rooms.iter().filter_map(|room| {
         let id = known.get(&room.id)?;
         let members = room.members.iter();
-        let members: Vec<&Participant> = members.filter_map(|id| people.find(id)).collect();
-        Some((RoomId(*id), members))
+        Some(InvitingRoom {
+            room: RoomId(*id),
+            is_complete: complete.contains(&room.id),
+            people: members.filter_map(|id| people.find(id)).collect(),
+        })
     });
     work.report_invitations(flows)
 }
@@ -164,7 +171,7 @@ impl Loading<'_, '_> {
             NotedRoom::Same(room) => Some(room),
             NotedRoom::Another => None,
             NotedRoom::Absent if self.work.target.is_dry_run => Some(RoomId(0)),
-            NotedRoom::Absent => Some(self.make(foreign, pair)?),
+            NotedRoom::Absent => self.make(foreign, pair)?,
         };
         let is_known = matches!(noted, NotedRoom::Same(_));
         let mut numbers = HashMap::new();
@@ -206,8 +213,9 @@ impl Loading<'_, '_> {
         nicks
     }
 
-    /// Makes a room, or takes the conversation that there is.
-    fn make(&mut self, foreign: &Room, pair: Option<Pair>) -> Result<RoomId> {
+    /// Makes a room, or takes the conversation that there is. `None` for a conversation that may not
+    /// come in any more.
+    fn make(&mut self, foreign: &Room, pair: Option<Pair>) -> Result<Option<RoomId>> {
         let creator = foreign.creator.as_ref().and_then(|id| self.user(id));
         let (origin, foreign, own) = (
             self.work.origin.clone(),
@@ -216,8 +224,11 @@ impl Loading<'_, '_> {
         );
         let name = texts::display_name(&foreign.name);
         let shown = name.clone();
-        let (room, is_renamed) = self.work.write(move |tx| {
+        let made = self.work.write(move |tx| {
             let made = match pair {
+                Some(pair) if !may_still_converse(tx, origin.organization, pair)? => {
+                    return Ok(None);
+                }
                 Some(pair) => (conversation(tx, pair)?, false),
                 None => make_flow(tx, origin.organization, &name, &foreign, creator)?,
             };
@@ -227,13 +238,16 @@ impl Loading<'_, '_> {
                 tx.imports().delete_record(&origin, kind, &foreign.id)?;
                 tx.imports().insert_records(&origin, kind, &records)?;
             }
-            Ok(made)
+            Ok(Some(made))
         })?;
+        let Some((room, is_renamed)) = made else {
+            return Ok(None);
+        };
         if is_renamed {
             self.work.report.leave_out(LeftOutKind::TakenName, shown);
         }
         self.known.insert(own, room.0);
-        Ok(room)
+        Ok(Some(room))
     }
 
     /// Takes a message into the batch of its room.

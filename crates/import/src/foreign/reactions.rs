@@ -90,7 +90,9 @@ mod tests {
         }
     }
 
-    fn read(foreign: &[ForeignReaction]) -> (Vec<(String, UserId)>, Vec<(LeftOutKind, u64)>) {
+    type Outcome = (Vec<(String, UserId)>, Vec<(LeftOutKind, u64)>);
+
+    fn read(foreign: &[ForeignReaction]) -> Outcome {
         let mut report = ImportReport::default();
         let user = |person: &str| person.parse().ok().map(UserId);
         let kept = reactions(foreign, user, &mut report);

@@ -17,9 +17,9 @@ const MAX_OF_ROOM: u32 = 1_000_000;
 /// what a million of them take whose ids are digests.
 const MAX_IDS_OF_ROOM: usize = 64 << 20;
 /// The bytes of messages that may wait for each byte of the archive.
-const BYTES_FOR_ONE: u64 = 16;
-/// The bytes of messages that may wait of any archive: a small one may pack well.
-const BYTES_OF_ANY: u64 = 64 << 20;
+const BYTES_FOR_ONE: u64 = 64;
+/// The bytes of messages that may wait of any archive: what machines say again and again packs well.
+const BYTES_OF_ANY: u64 = 1 << 30;
 /// The number of places of messages that wait in memory. More are sorted and put into a file.
 const RUN: usize = 1_000_000;
 /// The number of places of a sorted run that are read at once.
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn the_bytes_that_wait_have_a_bound_that_grows_with_the_archive() {
-        for (archive, mebibytes) in [(0, 64), (1 << 20, 80), (100 << 20, 1664)] {
+        for (archive, mebibytes) in [(0, 1024), (1 << 20, 1088), (100 << 20, 7424)] {
             let mut spool = Spool::new(archive).unwrap();
             spool.offset = (mebibytes << 20) - 1000;
             let message = message("a".repeat(200), 1);

@@ -55,7 +55,10 @@ fn words_of(html: &str) -> String {
         let (name, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
         let is_block = BLOCKS.contains(&name.trim_start_matches('/'));
         let begins_item = text.ends_with("- ") || text.ends_with(". ");
-        if is_block && !text.is_empty() && !text.ends_with('\n') && !(begins_item && name != "li") {
+        // What begins an item stands in its line.
+        let is_beside = begins_item && name != "li";
+        let begins_line = text.is_empty() || text.ends_with('\n') || is_beside;
+        if is_block && !begins_line {
             text.push('\n');
         }
         match name {

@@ -52,6 +52,15 @@ fn a_text_is_divided_into_blocks() {
 }
 
 #[test]
+fn fences_that_no_line_closes_are_text() {
+    let text = "```(\n".repeat(3);
+    assert_eq!(outline(&text), "L:```(,L:```(,L:```(,L:");
+    assert_eq!(outline("```(\na\n```\n```(\nb"), "C:(/a,L:```(,L:b");
+    assert_eq!(outline("````(\n```(\na\n```"), "L:````(,C:(/a");
+    assert_eq!(outline("x ````a\ny ```b\nc```"), "L:x ````a,L:y,C:c");
+}
+
+#[test]
 fn nesting_is_bounded() {
     let depth = outline(&"> ".repeat(100)).matches("Q[").count();
     assert_eq!(depth, MAX_DEPTH);

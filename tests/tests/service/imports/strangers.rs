@@ -406,8 +406,7 @@ async fn no_application_signs_what_an_archive_names() {
         import("three", &[], &[], &[]);
         block_in_place(|| {
             let flow = ["--flow", "acme/three", "--name", "Tracker"];
-            let number = tracker["id"].to_string();
-            let application = ["--app", &number];
+            let application = ["--app", tracker["id"].as_str().unwrap()];
             server.admin(&[&["source", "create"], &flow[..], &application].concat())
         });
         for id in ["one", "two", "three"] {
@@ -583,7 +582,7 @@ async fn another_archive_does_not_go_on_with_a_room_that_one_has_begun() {
     for site in sites() {
         let server = site.serve();
         let acme = block_in_place(|| server.acme());
-        site.refused_import(&broken(&site, &acme), &[]);
+        site.refused_import(&broken(&site, &acme), &["--org", "acme"]);
         let path = "/flows/acme/forged/messages";
         block_in_place(|| {
             let flow = ["--flow", "acme/forged", "--email", &acme.ada.email];
