@@ -20,7 +20,7 @@ mod tables;
 
 pub use self::blocks::{Block, ListItem, MAX_DEPTH, blocks};
 pub use self::characters::is_cjk;
-pub use self::links::{Link, MAX_ADDRESS, begins_host, link_at, other_address_at};
+pub use self::links::{LinkSpan, MAX_ADDRESS, begins_host, link_at, other_address_at};
 pub use self::prose::{Prose, prose};
 pub use self::spans::{CodeSpan, code_spans};
 pub use self::tables::{Alignment, Table};

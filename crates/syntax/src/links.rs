@@ -10,7 +10,7 @@ const WWW: &str = "www.";
 
 /// An address at the beginning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct LinkSpan {
     /// How many bytes belong to it.
     pub length: usize,
     /// Whether it is shown as a link. Others are of a scheme that no link has, or too long.
@@ -25,7 +25,11 @@ pub struct Link {
 /// It ends before a bracket that it does not open, before the punctuation of the sentence around it,
 /// and where `is_open` says that a sign at its end closes emphasis.
 #[must_use]
-pub fn link_at(text: &str, before: Option<char>, is_open: impl Fn(char) -> bool) -> Option<Link> {
+pub fn link_at(
+    text: &str,
+    before: Option<char>,
+    is_open: impl Fn(char) -> bool,
+) -> Option<LinkSpan> {
     if before.is_some_and(|c| c.is_ascii_alphanumeric()) {
         return None;
     }
@@ -45,7 +49,7 @@ pub fn link_at(text: &str, before: Option<char>, is_open: impl Fn(char) -> bool)
     let length = prefix + length_of(&text[prefix..], is_open);
     // `www.example` alone is mostly a name of something else.
     let has_host = !is_bare || text[prefix..length].trim_end_matches('.').contains('.');
-    has_host.then_some(Link {
+    has_host.then_some(LinkSpan {
         length,
         is_link: length <= MAX_ADDRESS,
         is_bare,

@@ -116,13 +116,14 @@ async fn make_group(tenants: &Tenants, server: &Server) -> Result<()> {
 
 /// Changes a flow again and again; each change is a record.
 async fn fill_audit_log(tenants: &Tenants, server: &Server) -> Result<()> {
-    let path = format!("/flows/{ATTACKERS_FLOW}");
+    // A flow of one member: each change loads the flow anew.
+    let path = "/flows/acme/side1";
     let token = Some(Credential::ApiToken(&tenants.attacker));
     let changes = (0..AUDIT_RECORDS).map(|number| {
         let body = json!({"description": format!("{number} {}", "y".repeat(240))}).to_string();
         Request {
             method: "PUT",
-            path: &path,
+            path,
             token,
             accept: JSON,
             body: Some((JSON, &body)),
