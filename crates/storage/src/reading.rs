@@ -157,7 +157,7 @@ impl InboxNews {
 
 impl<C: Access> Members<'_, C> {
     /// Returns the number of messages that mention the user, stand behind the marker for their
-    /// kind, and were not read with their thread, at most `limit`. Looks at the newest 300 mentions
+    /// kind, and were not read with their thread, at most `limit`. Looks at the newest 1,000 mentions
     /// of the user by name, and as many of each cohort with the user, 5,000 at most: behind a
     /// marker may be any number of others.
     ///

@@ -50,7 +50,8 @@ pub use self::plain::chat_text;
 /// Line breaks stay `\n`, which a page shows with `white-space: pre-line`. A line break beside a
 /// block is left out, because it would show as an empty line there.
 ///
-/// The work grows linearly with the text, and the output is at most 12 times as long, but for the
+/// The work grows linearly with the text, and the output is at most 12 times as long (24 times as a
+/// table of empty cells), but for the
 /// tags of one empty quote or block.
 #[must_use]
 pub fn chat(text: &str) -> String {
