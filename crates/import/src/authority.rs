@@ -393,7 +393,7 @@ impl ImportWork<'_> {
 /// A room with the people of the archive who are in it.
 pub(crate) struct InvitingRoom<'a> {
     pub(crate) room: RoomId,
-    /// Whether an import has completed it before.
+    /// `true` if an earlier import has completed it.
     pub(crate) is_complete: bool,
     pub(crate) people: Vec<&'a Participant>,
 }
@@ -408,7 +408,7 @@ fn find_inviter(
     let Some(flow) = reader.flows().find(room)?.filter(|flow| !flow.disabled) else {
         return Ok(None);
     };
-    // A later archive lets nobody into a flow that its members have to themselves.
+    // A later archive adds no members to a flow that is open to invited users only.
     if is_complete && flow.access_mode == AccessMode::Invitation {
         return Ok(None);
     }

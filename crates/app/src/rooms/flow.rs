@@ -41,8 +41,8 @@ pub struct FlowRoom {
     groups: Arc<MentionGroups>,
     /// All members but the blocked ones: those whom a mention of everyone addresses.
     everyone: Arc<Cohort>,
-    /// Those whom mentions of groups address, by the keys of the groups, as long as a message in
-    /// memory has them.
+    /// The cohorts of the groups, by the keys of the groups, while a message in memory refers to
+    /// them.
     group_cohorts: Arc<Mutex<HashMap<String, Weak<Cohort>>>>,
     /// When the organization will be deleted, if it is closed.
     due_at: Option<Timestamp>,

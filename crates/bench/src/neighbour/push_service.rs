@@ -19,13 +19,13 @@ use tokio::time::sleep;
 use crate::Result;
 use crate::session::Session;
 
-/// How long a late answer takes: less than the ten seconds after which clients commonly give up.
+/// The delay of a late answer: less than the ten seconds after which clients commonly give up.
 const LATE: Duration = Duration::from_secs(9);
-/// The public key of a browser on the curve P-256. Nobody decrypts what is sent, so all share it.
+/// The public key of all browsers, on the curve P-256. No message is decrypted.
 const BROWSER_KEY: &str =
     "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
 
-/// When a push service answers.
+/// The time at which a push service answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answers {
     AtOnce,
@@ -35,7 +35,7 @@ pub(super) enum Answers {
 /// A push service that runs until the runtime it was started in ends.
 pub(super) struct PushService {
     address: SocketAddr,
-    /// Receives one value for each message that came in.
+    /// Receives one value for each message that the push service has answered.
     pub(super) messages: mpsc::UnboundedReceiver<()>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) const ATTACKER: &str = "attacker@acme.example";
 pub(crate) const LISTENER: &str = "listener@beta.example";
 /// The password of both.
 pub(crate) const PASSWORD: &str = "walls between neighbours are thick";
-/// How many members the attacker's organization and flow have besides the attacker.
+/// The number of members of the attacker's organization and flow, without the attacker.
 pub(crate) const CROWD: usize = 1000;
 
 /// Tokens of everybody concerned.

@@ -15,7 +15,7 @@ use super::content::Users;
 use crate::target::{ImportWork, find_organization, parent_of_existing};
 use crate::{Error, ImportTarget, LeftOutKind, Result, texts};
 
-/// The most places that an archive gives an organization beyond those of its members.
+/// The most places that an archive gives an organization, unless it has more members.
 const MAX_PLACES: i64 = 10_000;
 /// The most former names in URLs that an archive gives an organization.
 const MAX_NAMES: usize = 20;
@@ -92,7 +92,8 @@ fn member_count(record: &OrganizationRecord) -> i64 {
 
 /// The places that the archive gives the organization. An operator may give more.
 fn user_limit(record: &OrganizationRecord) -> i64 {
-    record.user_limit.clamp(0, MAX_PLACES)
+    let most = MAX_PLACES.max(member_count(record));
+    record.user_limit.clamp(0, most)
 }
 
 /// Returns the origin under which the making of an organization is noted.
@@ -114,7 +115,7 @@ pub(super) fn fill(
         let which = record.parent.clone().unwrap_or_default();
         work.report.leave_out(LeftOutKind::Parent, which);
     }
-    if is_new && record.user_limit > MAX_PLACES {
+    if is_new && record.user_limit > user_limit(record) {
         let places = format!("{} places", record.user_limit);
         work.report.leave_out(LeftOutKind::BeyondLimit, places);
     }
