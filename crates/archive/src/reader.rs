@@ -1,7 +1,7 @@
 //! Reading the records of an archive that was verified, entry by entry in any order.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::chain::{ChainLine, DigestHex, beginning};
 use crate::entries::{End, each_entry_at};
-use crate::manifest::ExportManifest;
+use crate::manifest::{ChainSummary, ExportManifest};
 use crate::{Error, Result, paths};
 
 /// How many bytes an entry with one record, or a line of a chain, may have.
@@ -34,6 +34,8 @@ pub struct ExportReader {
     archive: PathBuf,
     places: BTreeMap<String, EntryPlace>,
     manifest: ExportManifest,
+    /// The places of chains in the manifest, by path.
+    chains: HashMap<String, usize>,
 }
 
 impl ExportReader {
@@ -62,8 +64,12 @@ impl ExportReader {
             archive: archive.to_owned(),
             places,
             manifest: ExportManifest::default(),
+            chains: HashMap::new(),
         };
         this.manifest = this.record(paths::MANIFEST)?;
+        for (place, chain) in this.manifest.chains.iter().enumerate() {
+            this.chains.entry(chain.path.clone()).or_insert(place);
+        }
         Ok(this)
     }
 
@@ -71,6 +77,12 @@ impl ExportReader {
     #[must_use]
     pub fn manifest(&self) -> &ExportManifest {
         &self.manifest
+    }
+
+    /// The chain of an entry.
+    #[must_use]
+    pub fn chain(&self, path: &str) -> Option<&ChainSummary> {
+        self.manifest.chains.get(*self.chains.get(path)?)
     }
 
     /// The paths of the entries, in their order.
@@ -141,8 +153,7 @@ impl ExportReader {
             last = link.hash;
             each(serde_json::from_str(link.record).map_err(|_| altered())?)?;
         }
-        let known = self.manifest.chains.iter().find(|chain| chain.path == path);
-        match known {
+        match self.chain(path) {
             Some(chain) if chain.records == count && chain.ends == DigestHex::from(last) => Ok(()),
             _ => Err(altered().into()),
         }

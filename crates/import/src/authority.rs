@@ -369,15 +369,17 @@ impl ImportWork<'_> {
         } in flows
         {
             let people = people.into_iter().filter_map(|one| one.invited.as_ref());
+            // A flow may name a person several times.
+            let mut keys = HashSet::new();
             let invited: Vec<&Email> = people
-                .filter(|email| !seen.contains(&email.key()))
+                .filter(|email| !seen.contains(&email.key()) && keys.insert(email.key()))
                 .collect();
             if invited.is_empty() {
                 continue;
             }
             let place = self.read(move |reader| find_inviter(reader, room, is_complete))?;
             if let Some((flow, inviter)) = place {
-                seen.extend(invited.iter().map(|email| email.key()));
+                seen.extend(keys);
                 let addresses = invited.iter().map(|email| email.as_str().to_owned());
                 self.report.invitations.push(FlowInvitations {
                     flow,

@@ -2,12 +2,18 @@
 
 use eddyline_files::Files;
 use eddyline_model::deletion::DeletionTarget;
-use eddyline_model::{OrganizationId, Timestamp};
+use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{ImportOrigin, Reader, Result as StoreResult, Store, Tx};
 use tokio::runtime::Handle;
 
 use crate::uploads::Uploads;
 use crate::{Error, ImportPlan, ImportProgress, ImportReport, Result};
+
+/// The number of members of a room, or of former ones, that one transaction writes.
+pub(crate) const MEMBERS: usize = 250;
+/// The most reactions and files that one transaction writes with messages, unless one message has
+/// more.
+pub(crate) const ROWS: usize = 5_000;
 
 /// What an import goes into.
 #[derive(Debug)]
@@ -88,6 +94,22 @@ impl<'p> ImportWork<'p> {
         work: impl FnOnce(&mut Reader<'_>) -> StoreResult<R> + Send + 'static,
     ) -> Result<R> {
         Ok(self.runtime.block_on(self.target.store.read(work))?)
+    }
+
+    /// Notes users who have left a room, with the names and the nicks that they had then.
+    pub(crate) fn note_former(
+        &self,
+        room: RoomId,
+        former: &[(UserId, String, String)],
+    ) -> Result<()> {
+        for part in former.chunks(MEMBERS) {
+            let part = part.to_vec();
+            self.write(move |tx| {
+                tx.rooms().lock(room)?;
+                tx.imports().insert_former(room, &part)
+            })?;
+        }
+        Ok(())
     }
 
     /// The organization whose domains count for the archive: the one above an organization that is

@@ -2,7 +2,7 @@
 //! which records of an archive are here already.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use diesel::prelude::*;
 use eddyline_model::files::NewFile;
@@ -59,8 +59,8 @@ pub enum ImportedKind {
     AwaitedPicture,
     /// An application, by its name: the stand-in that an import has made for it.
     Application,
-    /// A room that an import has made and not completed yet, by the digest of the archive and its
-    /// id there.
+    /// A room that an import of an archive has made, or completed where the archive is of another
+    /// program, by the digest of the archive and its id there.
     BegunRoom,
 }
 
@@ -165,6 +165,40 @@ impl<C: Access> Imports<'_, C> {
         Ok(rows.into_iter().collect())
     }
 
+    /// The number of one record that was imported.
+    pub fn find(
+        c: &mut Connection,
+        origin: &ImportOrigin,
+        kind: ImportedKind,
+        foreign: &str,
+    ) -> Result<Option<i64>> {
+        let (kind, room) = kind.columns();
+        let key = (origin.organization.0, &origin.source, kind, room, foreign);
+        let number = imported_records::table
+            .find(key)
+            .select(imported_records::local_id)
+            .get_result(c);
+        Ok(number.optional()?)
+    }
+
+    /// Those of some uuids that messages of a room have.
+    fn list_taken_uuids(
+        c: &mut Connection,
+        room: RoomId,
+        uuids: &[&str],
+    ) -> Result<HashSet<String>> {
+        let mut taken = HashSet::new();
+        for part in uuids.chunks(ROWS) {
+            let found = messages::table
+                .filter(messages::room_id.eq(room.0))
+                .filter(messages::uuid.eq_any(part))
+                .select(messages::uuid)
+                .load::<Option<String>>(c)?;
+            taken.extend(found.into_iter().flatten());
+        }
+        Ok(taken)
+    }
+
     /// The rooms that imports have written into.
     pub fn list_rooms(c: &mut Connection) -> Result<BTreeSet<RoomId>> {
         let (kind, _) = ImportedKind::Room.columns();
@@ -221,6 +255,14 @@ impl<C: Access> Imports<'_, C> {
             .select(columns);
         rows.extend(answers.load::<(i16, i64)>(c)?);
         rows.into_iter().map(kind).collect()
+    }
+
+    /// Whether a user is in a room, or was in it and has left.
+    pub fn has_member(c: &mut Connection, room: RoomId, user: UserId) -> Result<bool> {
+        let key = (room.0, user.0);
+        let member = diesel::dsl::exists(room_members::table.find(key));
+        let former = diesel::dsl::exists(former_members::table.find(key));
+        Ok(diesel::select(member.or(former)).get_result(c)?)
     }
 
     /// Whether a file has this id.
@@ -512,11 +554,13 @@ impl Imports<'_, Tx<'_>> {
     }
 
     /// Adds messages of one room under their numbers, which were claimed and are free. The log gets
-    /// no entries, so that streams do not show them and they cause no notifications.
+    /// no entries, so that streams do not show them and they cause no notifications. A uuid that
+    /// another message of the room has stays with it: users may post between the transactions of an
+    /// import.
     ///
     /// # Errors
     ///
-    /// [`Error::Exists`] when a number or a uuid is taken.
+    /// [`Error::Exists`] when a number is taken.
     pub fn insert_messages(&mut self, room: RoomId, new: &[ImportedMessage]) -> Result<()> {
         let now = self.0.now();
         let messages = || new.iter().map(|imported| &imported.message);
@@ -525,10 +569,17 @@ impl Imports<'_, Tx<'_>> {
             Rooms(self.0).lock(room)?;
         }
         let cohorts = Messages(self.0).find_cohorts(room, tags())?;
-        let rows: Vec<MessageRow> = new
+        let uuids: Vec<&str> = messages()
+            .filter_map(|message| message.uuid.as_deref())
+            .collect();
+        let taken = self.list_taken_uuids(room, &uuids)?;
+        let mut rows: Vec<MessageRow> = new
             .iter()
             .map(|imported| row(imported, cohorts.text(&imported.message.tags)))
             .collect();
+        for row in &mut rows {
+            row.uuid = row.uuid.take().filter(|uuid| !taken.contains(uuid));
+        }
         dialect!(self, insert_messages, &rows)?;
         let edited: Vec<_> = messages()
             .filter_map(|message| Some((room, message.id, message.edited?)))

@@ -10,11 +10,12 @@ mod rooms;
 mod sources;
 mod threads;
 
+use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::Path;
 
-use eddyline_archive::{ExportReader, FlowRecord, OrganizationRecord, PersonRecord, ScopeKind};
-use eddyline_archive::{PictureRecord, paths, verify};
+use eddyline_archive::{DigestHex, ExportReader, FlowRecord, OrganizationRecord, PersonRecord};
+use eddyline_archive::{PictureRecord, ScopeKind, paths, verify};
 use eddyline_model::names::email_key;
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::{OrganizationId, UserId};
@@ -50,8 +51,9 @@ pub(crate) fn import(
         let text = "an archive of a user has only what this user wrote, and cannot be imported";
         return Err(Error::Unfit(text.to_owned()));
     }
+    let records = person_records(&reader)?;
     let record: Option<OrganizationRecord> = match scope.kind {
-        ScopeKind::Organization => Some(reader.record(paths::ORGANIZATION)?),
+        ScopeKind::Organization => Some(organization::read(&reader, &records)?),
         _ => None,
     };
     let digest = digest(&reader)?;
@@ -68,11 +70,11 @@ pub(crate) fn import(
     let mut work = ImportWork::new(target, SOURCE, id, progress)?;
     work.parent = parent;
     let archive = OwnArchive {
+        missing: reader.manifest().files.missing.iter().cloned().collect(),
         reader,
         record,
         digest,
     };
-    let records = archive.person_records()?;
     let decisions = work.decide(archive.people(&records, is_new)?)?;
     if !work.target.is_dry_run
         && existing.is_none()
@@ -132,18 +134,20 @@ struct OwnArchive {
     record: Option<OrganizationRecord>,
     /// The SHA-256 of its manifest.
     digest: String,
+    /// The digests of files whose bytes it does not have.
+    missing: HashSet<DigestHex>,
+}
+
+fn person_records(reader: &ExportReader) -> Result<Vec<PersonRecord>> {
+    let mut records: Vec<PersonRecord> = Vec::new();
+    reader.each_record(paths::PEOPLE, |person| {
+        records.push(person);
+        Ok::<_, Error>(())
+    })?;
+    Ok(records)
 }
 
 impl OwnArchive {
-    fn person_records(&self) -> Result<Vec<PersonRecord>> {
-        let mut records: Vec<PersonRecord> = Vec::new();
-        self.reader.each_record(paths::PEOPLE, |person| {
-            records.push(person);
-            Ok::<_, Error>(())
-        })?;
-        Ok(records)
-    }
-
     fn people(&self, records: &[PersonRecord], is_new: bool) -> Result<Vec<Person>> {
         let members = self.members(is_new)?;
         let people = records.iter();

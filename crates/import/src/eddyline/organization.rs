@@ -1,8 +1,8 @@
 //! The organization of an archive.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use eddyline_archive::{GroupRecord, OrganizationRecord};
+use eddyline_archive::{ExportReader, GroupRecord, OrganizationRecord, PersonRecord, paths};
 use eddyline_model::audit::{AuditAction, AuditEntry, actor};
 use eddyline_model::groups::{MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MAX_GROUPS};
 use eddyline_model::log::Control;
@@ -21,6 +21,17 @@ const MAX_PLACES: i64 = 10_000;
 const MAX_NAMES: usize = 20;
 /// As what it is noted that an import has made an organization, until it has filled it.
 pub(super) const UNFINISHED: &str = "eddyline-organization";
+
+/// Reads the organization. Its members are people of the archive, each once: as many places are
+/// made for them.
+pub(super) fn read(reader: &ExportReader, people: &[PersonRecord]) -> Result<OrganizationRecord> {
+    let mut record: OrganizationRecord = reader.record(paths::ORGANIZATION)?;
+    let mut others: HashSet<u32> = people.iter().map(|person| person.number).collect();
+    record
+        .members
+        .retain(|member| others.remove(&member.person));
+    Ok(record)
+}
 
 /// The organization that a new one is to be below: what `--parent` names, whatever the archive says.
 pub(super) fn find_parent(target: &ImportTarget, is_made: bool) -> Result<Option<OrganizationId>> {
@@ -122,7 +133,12 @@ pub(super) fn fill(
     if work.target.is_dry_run {
         return Ok(());
     }
-    for group in &record.groups {
+    let (groups, spare) = record.groups.split_at(record.groups.len().min(MAX_GROUPS));
+    for group in spare {
+        work.report
+            .leave_out(LeftOutKind::BeyondLimit, group.name.clone());
+    }
+    for group in groups {
         match group.name.parse::<GroupName>() {
             Ok(name) => fill_group(work, group, name, users)?,
             Err(_) => {

@@ -23,7 +23,7 @@ use super::plan::{RoomPlan, messages_of};
 use super::sources::{SourcesByNumber, make_sources};
 use super::threads::{thread, within};
 use crate::authority::Participant;
-use crate::target::ImportWork;
+use crate::target::{ImportWork, MEMBERS, ROWS};
 use crate::{Error, LeftOutKind, Result, texts};
 
 /// The most messages that one transaction writes, and the most bytes of text.
@@ -49,6 +49,8 @@ pub(super) struct RoomImport<'w, 'p> {
     done: MessageId,
     batch: Vec<ImportedMessage>,
     bytes: usize,
+    /// The reactions and files of the batch.
+    rows: usize,
     /// The threads that have a row: whether they are of the inbox, and where the item is kept.
     threads: HashMap<i64, (bool, Option<MessageId>)>,
     counts: HashMap<i64, ThreadCounts>,
@@ -78,6 +80,7 @@ impl<'w, 'p> RoomImport<'w, 'p> {
             done: MessageId(0),
             batch: Vec::new(),
             bytes: 0,
+            rows: 0,
             threads: HashMap::new(),
             counts: HashMap::new(),
             last: MessageId(0),
@@ -123,7 +126,8 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         let path = messages_of(&self.plan.folder);
         archive.reader.each_record(&path, |record: MessageRecord| {
             let bytes = record.content.get().len();
-            if self.bytes + bytes > BYTES || self.batch.len() >= MESSAGES {
+            let is_full = self.batch.len() >= MESSAGES || self.rows >= ROWS;
+            if is_full || self.bytes + bytes > BYTES {
                 self.write_batch()?;
             }
             self.message(&record)
@@ -212,6 +216,7 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         self.work.report.reactions += reactions.len() as u64;
         self.work.report.files += files.len() as u64;
         self.bytes += message.content.len();
+        self.rows += reactions.len() + files.len();
         self.batch.push(ImportedMessage {
             message,
             left,
@@ -326,8 +331,8 @@ impl<'w, 'p> RoomImport<'w, 'p> {
 
     fn file(&mut self, file: &AttachedFile) -> Result<Option<NewFile>> {
         let DigestHex(sha256) = &file.sha256;
-        let missing = &self.archive.reader.manifest().files.missing;
-        if eddyline_archive::parse_digest(sha256).is_none() || missing.contains(&file.sha256) {
+        let is_missing = self.archive.missing.contains(&file.sha256);
+        if is_missing || eddyline_archive::parse_digest(sha256).is_none() {
             self.work
                 .report
                 .leave_out(LeftOutKind::MissingFile, file.name.clone());
@@ -362,7 +367,7 @@ impl<'w, 'p> RoomImport<'w, 'p> {
             return Ok(());
         }
         let (room, batch) = (self.room, Arc::new(std::mem::take(&mut self.batch)));
-        self.bytes = 0;
+        (self.bytes, self.rows) = (0, 0);
         self.file_ids.clear();
         self.work.write(move |tx| {
             tx.rooms().lock(room)?;
@@ -395,16 +400,7 @@ impl<'w, 'p> RoomImport<'w, 'p> {
 
     /// Shows the room to its members, with everything in it.
     fn finish(&mut self) -> Result<()> {
-        let members = self.plan.members.iter().filter_map(|member| {
-            Some(ImportedMember {
-                user: self.user(member.person)?,
-                open: member.open,
-                blocked: member.blocked,
-                read_up_to: MessageId(bounded(member.read_up_to, self.plan.last)),
-                inbox_read_up_to: MessageId(bounded(member.inbox_read_up_to, self.plan.last)),
-            })
-        });
-        let members: Vec<ImportedMember> = members.collect();
+        self.show()?;
         let former = self.plan.flow.iter().flat_map(|flow| &flow.former_members);
         let former: Vec<(UserId, String, String)> = former
             .filter_map(|former| {
@@ -416,37 +412,67 @@ impl<'w, 'p> RoomImport<'w, 'p> {
                 ))
             })
             .collect();
+        self.work.note_former(self.room, &former)?;
         let (room, origin, last_at) = (self.room, self.work.origin.clone(), self.last_at);
         let (flow, foreign_id) = (self.plan.flow.clone(), self.plan.foreign_id.clone());
         self.work.write(move |tx| {
             tx.rooms().lock(room)?;
-            let mut within = Vec::with_capacity(members.len());
-            for member in &members {
-                let organization = origin.organization;
-                let found = tx
-                    .organization_members()
-                    .find_user(organization, member.user)?;
-                if flow.is_none() || found.is_some() {
-                    within.push(*member);
-                }
-            }
-            tx.imports().upsert_members(room, &within)?;
-            tx.imports().insert_former(room, &former)?;
             if let Some(at) = last_at {
                 tx.imports().set_last_message_at(room, at)?;
             }
             if let Some(record) = &flow {
                 show_flow(tx, room, record)?;
                 tx.rooms().advance_access(room)?;
-                for member in &within {
-                    let user = member.user;
-                    tx.record_event(Control::FlowAdd { room, user });
-                }
+                tx.record_event(Control::FlowChange { room });
             }
             let done = [(foreign_id.clone(), room.0)];
             tx.imports()
                 .insert_records(&origin, ImportedKind::CompleteRoom, &done)
         })
+    }
+
+    /// Makes members of users, each once: several people of an archive may have one account. In a
+    /// flow, what has become of a member since an import was interrupted stays.
+    fn show(&self) -> Result<()> {
+        let mut seen = HashSet::new();
+        let members = self.plan.members.iter().filter_map(|member| {
+            let user = self.user(member.person)?;
+            seen.insert(user).then_some(ImportedMember {
+                user,
+                open: member.open,
+                blocked: member.blocked,
+                read_up_to: MessageId(bounded(member.read_up_to, self.plan.last)),
+                inbox_read_up_to: MessageId(bounded(member.inbox_read_up_to, self.plan.last)),
+            })
+        });
+        let members: Vec<ImportedMember> = members.collect();
+        let (room, is_flow) = (self.room, self.plan.flow.is_some());
+        let organization = self.work.origin.organization;
+        for part in members.chunks(MEMBERS) {
+            let part = part.to_vec();
+            self.work.write(move |tx| {
+                tx.rooms().lock(room)?;
+                let mut within = Vec::with_capacity(part.len());
+                for member in &part {
+                    let user = member.user;
+                    let mut of_organization = tx.organization_members();
+                    let is_new = !is_flow
+                        || (of_organization.find_user(organization, user)?.is_some()
+                            && !tx.imports().has_member(room, user)?);
+                    within.extend(is_new.then_some(*member));
+                }
+                tx.imports().upsert_members(room, &within)?;
+                if is_flow {
+                    tx.rooms().advance_access(room)?;
+                    for member in &within {
+                        let user = member.user;
+                        tx.record_event(Control::FlowAdd { room, user });
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,8 @@
 //! The flows and private conversations of an archive.
 
-use eddyline_archive::{ConversationRecord, FlowRecord};
+use std::collections::HashSet;
+
+use eddyline_archive::{ConversationRecord, FlowRecord, PersonNumber};
 use eddyline_model::names::parameterized_candidates;
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, UserId};
 use eddyline_storage::{ImportedKind, NewFlowRow, Result as StoreResult, Tx};
@@ -89,21 +91,21 @@ impl OwnArchive {
 
     /// Returns the number of records of messages that a room has.
     fn count(&self, plan: &RoomPlan) -> u64 {
-        let messages = messages_of(&plan.folder);
-        let chains = self.reader.manifest().chains.iter();
-        let of_room = chains.filter(|chain| chain.path == messages);
-        of_room.map(|chain| chain.records).sum()
+        let chain = self.reader.chain(&messages_of(&plan.folder));
+        chain.map_or(0, |chain| chain.records)
     }
 
     fn plans(&self, work: &mut ImportWork<'_>, users: &Users) -> Result<Vec<RoomPlan>> {
         let mut plans = Vec::new();
         for folder in self.folders("/flow.json") {
-            let flow: FlowRecord = self.reader.record(&format!("{folder}/flow.json"))?;
+            let mut flow: FlowRecord = self.reader.record(&format!("{folder}/flow.json"))?;
+            keep_first(&mut flow.members, |member| member.person);
+            keep_first(&mut flow.former_members, |former| former.person);
             if let Some(last) = self.last(work, &folder, flow.last_message)? {
                 plans.push(RoomPlan {
                     foreign_id: flow.id.clone(),
                     last,
-                    members: flow.members.clone(),
+                    members: std::mem::take(&mut flow.members),
                     pair: None,
                     flow: Some(flow),
                     folder,
@@ -112,7 +114,8 @@ impl OwnArchive {
         }
         for folder in self.folders("/conversation.json") {
             let path = format!("{folder}/conversation.json");
-            let record: ConversationRecord = self.reader.record(&path)?;
+            let mut record: ConversationRecord = self.reader.record(&path)?;
+            keep_first(&mut record.members, |member| member.person);
             let members = record.members.iter();
             let members: Vec<_> = members.map(|member| users.get(&member.person)).collect();
             let Some(pair) = Pair::of(&members) else {
@@ -161,6 +164,13 @@ impl OwnArchive {
         work.report.leave_out(LeftOutKind::RoomNumbers, folder);
         Ok(None)
     }
+}
+
+/// Keeps the first record of each person.
+fn keep_first<T>(records: &mut Vec<T>, person: impl Fn(&T) -> PersonNumber) {
+    let mut seen = HashSet::new();
+    records.retain(|record| seen.insert(person(record)));
+    records.shrink_to_fit();
 }
 
 fn count_room(work: &mut ImportWork<'_>, plan: &RoomPlan) {

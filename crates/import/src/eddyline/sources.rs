@@ -101,18 +101,16 @@ fn stand_in(
     name: &str,
     stand_ins: &mut BTreeMap<String, ApplicationId>,
 ) -> StoreResult<ApplicationId> {
-    if stand_ins.is_empty() {
-        let noted = tx.imports().list(origin, ImportedKind::Application)?;
-        for (name, id) in noted {
-            let id = ApplicationId(id);
-            let application = tx.applications().find(id)?;
-            if application.is_some_and(|application| application.public) {
-                stand_ins.insert(name, id);
-            }
-        }
-    }
     if let Some(id) = stand_ins.get(name) {
         return Ok(*id);
+    }
+    let noted = tx.imports().find(origin, ImportedKind::Application, name)?;
+    if let Some(id) = noted.map(ApplicationId) {
+        let application = tx.applications().find(id)?;
+        if application.is_some_and(|application| application.public) {
+            stand_ins.insert(name.to_owned(), id);
+            return Ok(id);
+        }
     }
     let application = Application {
         id: ApplicationId(0),

@@ -46,7 +46,7 @@ pub(crate) fn import(
     let mut spool = Spool::of(archive)?;
     let name = archive.file_stem().unwrap_or_default().to_string_lossy();
     let foreign = Reading::begin(&mut zip, &mut work.report)?.run(&name, &mut spool)?;
-    load(&mut work, &foreign, spool, &mut zip)?;
+    load(&mut work, archive, &foreign, spool, &mut zip)?;
     Ok(work.report)
 }
 
@@ -104,10 +104,10 @@ impl<'z> Reading<'z> {
         if zip.contains(&entry) {
             let list = (&*entry, zip.entry(&entry)?);
             each_record(list, report, &mut |_, flow: FlowdockFlow| {
-                let members = flow.users.iter().flatten();
-                foreign.count_names(members.filter_map(|member| member.id.as_ref()))?;
                 let texts = [&flow.id, &flow.name, &flow.parameterized_name];
-                foreign.count_names(texts.into_iter().chain(&flow.description))?;
+                let more = flow.description.iter().chain(&flow.access_mode);
+                let texts = texts.into_iter().chain(more).chain(&flow.users);
+                foreign.count(size_of::<FlowdockFlow>(), texts)?;
                 foreign.count_names([&flow.id, &flow.parameterized_name])?;
                 flows.add(flow);
                 Ok(())
@@ -175,7 +175,6 @@ impl<'z> Reading<'z> {
             ..Room::default()
         };
         if let Some(flow) = self.flows.find(folder, id) {
-            let members = flow.users.iter().flatten();
             room.id.clone_from(&flow.id);
             room.name = cut_name(flow.name.clone());
             room.description = flow
@@ -183,7 +182,7 @@ impl<'z> Reading<'z> {
                 .clone()
                 .filter(|text| !text.trim().is_empty());
             room.is_archived = flow.disabled;
-            room.members = members.filter_map(|user| user.id.clone()).collect();
+            room.members.clone_from(&flow.users);
             if flow.access_mode.as_deref() == Some("organization") {
                 room.kind = RoomKind::Open;
             }

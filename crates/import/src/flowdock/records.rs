@@ -2,16 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::marker::PhantomData;
 
-use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::foreign::is_id;
-
-/// The most files, tags and reactions that a message may have, of each.
-const MAX_LIST: usize = 10_000;
+use crate::foreign::{MAX_LIST, is_id, list, without_repeats};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct FlowdockMessage {
@@ -104,36 +100,6 @@ fn text<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error>
     Ok(serde_json::from_str(text.get()).ok())
 }
 
-/// Reads a list, or null for an empty one. It ends where there are too many entries.
-fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(input: D) -> Result<Vec<T>, D::Error> {
-    struct Entries<T>(PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
-        type Value = Vec<T>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a list")
-        }
-
-        fn visit_unit<E>(self) -> Result<Vec<T>, E> {
-            Ok(Vec::new())
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Vec<T>, A::Error> {
-            let mut list = Vec::new();
-            while let Some(entry) = entries.next_element()? {
-                if list.len() == MAX_LIST {
-                    return Err(A::Error::custom("a list has too many entries"));
-                }
-                list.push(entry);
-            }
-            Ok(list)
-        }
-    }
-
-    input.deserialize_any(Entries(PhantomData))
-}
-
 #[derive(Debug, Deserialize)]
 pub(super) struct ToolAuthor {
     #[serde(default)]
@@ -181,14 +147,42 @@ pub(super) struct FlowdockFlow {
     pub(super) access_mode: Option<String>,
     #[serde(default)]
     pub(super) disabled: bool,
-    #[serde(default)]
-    pub(super) users: Option<Vec<FlowMember>>,
+    /// The ids of its members.
+    #[serde(default, deserialize_with = "members")]
+    pub(super) users: Vec<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct FlowMember {
-    #[serde(deserialize_with = "id")]
-    pub(super) id: Option<String>,
+/// Reads the ids of members, or null for none. Those who have no id take no memory.
+fn members<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    struct FlowMember {
+        #[serde(deserialize_with = "id")]
+        id: Option<String>,
+    }
+
+    struct Members;
+
+    impl<'de> Visitor<'de> for Members {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of members")
+        }
+
+        fn visit_unit<E>(self) -> Result<Vec<String>, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<String>, A::Error> {
+            let mut ids = Vec::new();
+            while let Some(member) = list.next_element::<FlowMember>()? {
+                ids.extend(member.id);
+            }
+            Ok(without_repeats(ids))
+        }
+    }
+
+    input.deserialize_any(Members)
 }
 
 /// Reads an id of a user: a number, or its digits as a text. `0` stands for no user, as does all
@@ -299,6 +293,19 @@ mod tests {
             let read = message("user", user.clone()).unwrap();
             assert_eq!(read.user.as_deref(), expected, "{user}");
         }
+    }
+
+    #[test]
+    fn members_without_an_id_take_no_memory() {
+        let read = |users: Value| -> FlowdockFlow {
+            let flow = json!({"id": "1", "name": "", "parameterized_name": "", "users": users});
+            serde_json::from_value(flow).unwrap()
+        };
+        let many = json!(vec![json!([0]); 1000]);
+        assert_eq!(read(many).users.capacity(), 0);
+        let members = json!([{"id": 2}, [0], {"id": null}, ["3"], {"id": 2, "nick": "a"}]);
+        assert_eq!(read(members).users, ["2", "3"]);
+        assert!(read(json!(null)).users.is_empty());
     }
 
     #[test]

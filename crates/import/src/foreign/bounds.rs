@@ -1,5 +1,11 @@
 //! Bounds of what a record of an archive says, of which a stranger may have made any.
 
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
 use crate::texts::MAX_TEXT_CHARS;
 
 /// The most bytes of what an archive calls a person, a room or a message.
@@ -9,6 +15,8 @@ pub(crate) const MAX_NAME: usize = 512;
 /// The most messages into which the text of one of the archive is cut, and the most files that it
 /// has: what it comes to is written in one transaction.
 pub(super) const MAX_PARTS: usize = 100;
+/// The most files, tags and reactions that a message may have, of each.
+pub(crate) const MAX_LIST: usize = 10_000;
 /// The most bytes to which the text of a message grows while names take the place of references.
 pub(crate) const MAX_TEXT: usize = 4 << 20;
 
@@ -49,6 +57,38 @@ impl GrowingText {
         self.text.push_str(&more[..end]);
         self.is_cut |= end < more.len();
     }
+}
+
+/// Reads a list of a message, or null for an empty one. It ends where there are too many entries.
+pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    input: D,
+) -> Result<Vec<T>, D::Error> {
+    struct Entries<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list")
+        }
+
+        fn visit_unit<E>(self) -> Result<Vec<T>, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Vec<T>, A::Error> {
+            let mut list = Vec::new();
+            while let Some(entry) = entries.next_element()? {
+                if list.len() == MAX_LIST {
+                    return Err(A::Error::custom("a list has too many entries"));
+                }
+                list.push(entry);
+            }
+            Ok(list)
+        }
+    }
+
+    input.deserialize_any(Entries(PhantomData))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Bringing what a reader has found into the store.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use eddyline_model::log::Control;
@@ -11,16 +12,18 @@ use eddyline_model::{MessageId, RoomId, UserId};
 use eddyline_storage::{ImportedKind, ImportedMessage, ImportedPlace};
 
 use super::bounds::MAX_PARTS;
+use super::digest::{begun_id, digest};
 use super::entries::Entries;
+use super::mentions::with_nicks;
 use super::nicks::Nicks;
 use super::reactions::reactions;
 use super::rooms::{conversation, describe_flow, make_flow, show};
-use super::{Foreign, ForeignFile, ForeignMessage, GrowingText, MENTION, Room, RoomKind};
+use super::{Foreign, ForeignFile, ForeignMessage, Room, RoomKind};
 use super::{Spool, file};
 use crate::authority::{
-    InvitingRoom, NotedRoom, Pair, Participant, Participants, confirm_room, may_still_converse,
+    InvitingRoom, NotedRoom, Pair, Participants, confirm_room, may_still_converse,
 };
-use crate::target::ImportWork;
+use crate::target::{ImportWork, ROWS};
 use crate::{Error, LeftOutKind, Result, texts};
 
 /// How many messages one transaction writes.
@@ -29,25 +32,32 @@ const MESSAGES: usize = 250;
 /// Brings people, rooms and messages in.
 pub(crate) fn load(
     work: &mut ImportWork<'_>,
+    archive: &Path,
     foreign: &Foreign,
     spool: Spool,
     entries: &mut dyn Entries,
 ) -> Result<()> {
+    let digest = digest(archive)?;
     let decisions = work.decide(foreign.people.clone())?;
     let people = work.make_participants(decisions)?;
     let origin = work.origin.clone();
-    let (known, unfinished) = work.read(move |reader| {
+    let (known, unfinished, begun) = work.read(move |reader| {
+        let mut list = |kind| reader.imports().list(&origin, kind);
         Ok((
-            reader.imports().list(&origin, ImportedKind::Room)?,
-            reader
-                .imports()
-                .list(&origin, ImportedKind::UnfinishedRoom)?,
+            list(ImportedKind::Room)?,
+            list(ImportedKind::UnfinishedRoom)?,
+            list(ImportedKind::BegunRoom)?,
         ))
     })?;
-    let complete = known.keys().filter(|id| !unfinished.contains_key(*id));
-    let complete: HashSet<String> = complete.cloned().collect();
+    // The archive that has completed a room still invites the people whom it names there.
+    let is_of_this =
+        |(id, room): &(&String, &i64)| begun.get(&begun_id(&digest, id)) == Some(*room);
+    let complete = known.iter().filter(|(id, _)| !unfinished.contains_key(*id));
+    let complete = complete.filter(|noted| !is_of_this(noted));
+    let complete: HashSet<String> = complete.map(|(id, _)| id.clone()).collect();
     let mut loading = Loading {
         work,
+        digest: &digest,
         foreign,
         by_user: by_user(&people),
         people: &people,
@@ -105,6 +115,8 @@ struct OpenRoom {
     /// What waits in the batch, by what the archive calls it: its place.
     waiting: HashMap<String, i64>,
     batch: Vec<(ImportedMessage, ImportedPlace, Option<String>)>,
+    /// The reactions and files of the batch.
+    rows: usize,
     /// What answers are in whose thread: an answer to an answer is in the same.
     roots: HashMap<String, String>,
     authors: HashSet<UserId>,
@@ -121,6 +133,8 @@ impl OpenRoom {
 
 struct Loading<'l, 'w> {
     work: &'l mut ImportWork<'w>,
+    /// The digest of the archive.
+    digest: &'l str,
     foreign: &'l Foreign,
     people: &'l Participants,
     /// Places of people in their list, by account.
@@ -195,6 +209,7 @@ impl Loading<'_, '_> {
             numbers,
             waiting: HashMap::new(),
             batch: Vec::new(),
+            rows: 0,
             roots: HashMap::new(),
             authors: HashSet::new(),
             is_unfinished: !is_known || self.unfinished.contains_key(&foreign.id),
@@ -308,7 +323,11 @@ impl Loading<'_, '_> {
         });
         let mut each: Vec<Said> = texts.chain(files).collect();
         each[0].reactions = self.reactions_to(message);
-        self.flush_if_full(room, each.len())?;
+        let rows: usize = each.iter().map(Said::rows).sum();
+        if room.batch.len() + each.len() > MESSAGES || room.rows + rows > ROWS {
+            self.flush(room)?;
+        }
+        room.rows += rows;
         for (place, said) in each.into_iter().enumerate() {
             self.push(room, message, root.as_deref(), place == 0, said);
         }
@@ -462,18 +481,12 @@ impl Loading<'_, '_> {
         Ok(None)
     }
 
-    fn flush_if_full(&mut self, room: &mut OpenRoom, more: usize) -> Result<()> {
-        match room.batch.len() + more > MESSAGES {
-            true => self.flush(room),
-            false => Ok(()),
-        }
-    }
-
     fn flush(&mut self, room: &mut OpenRoom) -> Result<()> {
         let Some(id) = room.room.filter(|_| !room.batch.is_empty()) else {
             return Ok(());
         };
         let batch = Arc::new(std::mem::take(&mut room.batch));
+        room.rows = 0;
         let waiting = std::mem::take(&mut room.waiting);
         let mut base = MessageId(0);
         if !self.work.target.is_dry_run {
@@ -507,12 +520,13 @@ impl Loading<'_, '_> {
         let members = self.newcomers(foreign, &room);
         let former = self.authors(&room);
         let (pair, is_unfinished) = (room.pair, room.is_unfinished);
+        show(self.work, id, &members, pair.is_none())?;
+        // Those who are members are not taken for former ones.
+        self.work.note_former(id, &former)?;
         let (origin, foreign) = (self.work.origin.clone(), foreign.clone());
+        let begun = [(begun_id(self.digest, &foreign.id), id.0)];
         self.work.write(move |tx| {
             tx.rooms().lock(id)?;
-            show(tx, id, &members, pair.is_none())?;
-            // Those who are members are not taken for former ones.
-            tx.imports().insert_former(id, &former)?;
             if pair.is_none() {
                 tx.rooms().advance_access(id)?;
                 if is_unfinished {
@@ -520,14 +534,22 @@ impl Loading<'_, '_> {
                 }
                 tx.record_event(Control::FlowChange { room: id });
             }
-            let kind = ImportedKind::UnfinishedRoom;
-            tx.imports().delete_record(&origin, kind, &foreign.id)
+            let mut imports = tx.imports();
+            imports.delete_record(&origin, ImportedKind::UnfinishedRoom, &foreign.id)?;
+            if is_unfinished {
+                // There may be a note of a room that is gone.
+                let kind = ImportedKind::BegunRoom;
+                imports.delete_record(&origin, kind, &begun[0].0)?;
+                imports.insert_records(&origin, kind, &begun)?;
+            }
+            Ok(())
         })
     }
 
     /// The users to whom the room is shown: none, once it is complete.
     fn newcomers(&self, foreign: &Room, room: &OpenRoom) -> Vec<UserId> {
         let members = foreign.members.iter().filter(|_| room.is_unfinished);
+        let mut seen = HashSet::new();
         let users = members.filter_map(|person| {
             let participant = self.people.find(person)?;
             // A conversation has both, also one whose account belongs to no organization.
@@ -536,7 +558,8 @@ impl Loading<'_, '_> {
                 None => participant.member(),
             }
         });
-        users.collect()
+        // Several people of an archive may have one account.
+        users.filter(|user| seen.insert(*user)).collect()
     }
 
     /// The authors in a flow, with the names that those keep who are no members.
@@ -553,29 +576,6 @@ impl Loading<'_, '_> {
     }
 }
 
-/// A text with what people are called here. `find` gives the person whom the archive calls so.
-fn with_nicks<'p>(text: &str, find: impl Fn(&str) -> Option<&'p Participant>) -> GrowingText {
-    let mut named = GrowingText::default();
-    for (place, piece) in text.split(MENTION).enumerate() {
-        if named.is_cut {
-            break;
-        }
-        if place % 2 == 0 {
-            named.push_str(piece);
-            continue;
-        }
-        match find(piece) {
-            Some(participant) if participant.user().is_some() => {
-                named.push_str("@");
-                named.push_str(participant.nick());
-            }
-            Some(participant) => named.push_str(participant.name()),
-            None => named.push_str(piece),
-        }
-    }
-    named
-}
-
 /// What is said in one message here.
 struct Said {
     event: MessageKind,
@@ -586,6 +586,11 @@ struct Said {
 }
 
 impl Said {
+    /// The number of rows that go with its message.
+    fn rows(&self) -> usize {
+        self.reactions.len() + usize::from(self.file.is_some())
+    }
+
     /// The tags that it has in a room.
     fn tags(&self, room: &OpenRoom) -> Vec<String> {
         if room.pair.is_some() {
@@ -607,33 +612,5 @@ impl Said {
             tags.push(tags::FILE.to_owned());
         }
         tags
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::foreign::bounds::MAX_TEXT;
-    use crate::foreign::mention;
-
-    #[test]
-    fn people_are_called_as_they_are_here_up_to_a_bound() {
-        let (user, named) = (
-            Participant::of_test(Some(UserId(1))),
-            Participant::of_test(None),
-        );
-        let find = |person: &str| match person {
-            "u" => Some(&user),
-            "n" => Some(&named),
-            _ => None,
-        };
-        let [ada, bob, eve] = ["u", "n", "e"].map(mention);
-        let text = with_nicks(&format!("a {ada}, {bob} and {eve}."), find);
-        assert_eq!(text.text, "a @somebody, somebody and e.");
-        assert!(!text.is_cut);
-        // The text that names them is shorter than the bound.
-        let many = ada.repeat(MAX_TEXT / ada.len());
-        let text = with_nicks(&many, find);
-        assert!(text.is_cut && text.text.len() <= MAX_TEXT);
     }
 }

@@ -1,6 +1,8 @@
-//! Mentions in texts that name people by a nick.
+//! Mentions in texts: from nicks of the archive to what it calls people, and from that to their names
+//! here.
 
-use super::{GrowingText, mention};
+use super::{GrowingText, MENTION, mention};
+use crate::authority::Participant;
 
 /// The text with mentions of people by what the archive calls them. `known` gives what stands for a
 /// nick, or `None` where no person has it.
@@ -38,8 +40,36 @@ pub(crate) enum Mentioned {
     Person(String),
 }
 
+/// A text with what people are called here. `find` gives the person whom the archive calls so.
+pub(super) fn with_nicks<'p>(
+    text: &str,
+    find: impl Fn(&str) -> Option<&'p Participant>,
+) -> GrowingText {
+    let mut named = GrowingText::default();
+    for (place, piece) in text.split(MENTION).enumerate() {
+        if named.is_cut {
+            break;
+        }
+        if place % 2 == 0 {
+            named.push_str(piece);
+            continue;
+        }
+        match find(piece) {
+            Some(participant) if participant.user().is_some() => {
+                named.push_str("@");
+                named.push_str(participant.nick());
+            }
+            Some(participant) => named.push_str(participant.name()),
+            None => named.push_str(piece),
+        }
+    }
+    named
+}
+
 #[cfg(test)]
 mod tests {
+    use eddyline_model::UserId;
+
     use super::*;
     use crate::foreign::bounds::MAX_TEXT;
 
@@ -52,5 +82,26 @@ mod tests {
         assert_eq!(named.text, format!("a@u {ada}. @you"));
         let named = with_mentions(&"@u ".repeat(100_000), person);
         assert!(named.is_cut && named.text.len() <= MAX_TEXT);
+    }
+
+    #[test]
+    fn people_are_called_as_they_are_here_up_to_a_bound() {
+        let (user, named) = (
+            Participant::of_test(Some(UserId(1))),
+            Participant::of_test(None),
+        );
+        let find = |person: &str| match person {
+            "u" => Some(&user),
+            "n" => Some(&named),
+            _ => None,
+        };
+        let [ada, bob, eve] = ["u", "n", "e"].map(mention);
+        let text = with_nicks(&format!("a {ada}, {bob} and {eve}."), find);
+        assert_eq!(text.text, "a @somebody, somebody and e.");
+        assert!(!text.is_cut);
+        // The text that names them is shorter than the bound.
+        let many = ada.repeat(MAX_TEXT / ada.len());
+        let text = with_nicks(&many, find);
+        assert!(text.is_cut && text.text.len() <= MAX_TEXT);
     }
 }

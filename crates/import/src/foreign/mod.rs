@@ -5,6 +5,7 @@
 
 mod array;
 mod bounds;
+mod digest;
 mod entries;
 mod file;
 pub(crate) mod load;
@@ -15,10 +16,12 @@ mod rooms;
 mod spool;
 mod zip_file;
 
+use std::collections::{HashMap, HashSet};
+
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::array::each_record;
-pub(crate) use self::bounds::{GrowingText, MAX_ID, cut_name, is_id};
+pub(crate) use self::bounds::{GrowingText, MAX_ID, MAX_LIST, cut_name, is_id, list};
 pub(crate) use self::entries::Entries;
 pub(crate) use self::load::load;
 pub(crate) use self::mentions::{Mentioned, with_mentions};
@@ -36,6 +39,8 @@ const MAX_LISTS: usize = 48 << 20;
 pub(crate) struct Foreign {
     pub(crate) people: Vec<Person>,
     pub(crate) rooms: Vec<Room>,
+    /// Places of rooms, by what the archive calls them.
+    places: HashMap<String, usize>,
     bytes: usize,
 }
 
@@ -57,7 +62,13 @@ impl Foreign {
         Ok(true)
     }
 
-    /// Takes a room, and gives its place. One whose id is none is left out.
+    /// The place of the room of this id.
+    pub(crate) fn place(&self, id: &str) -> Option<usize> {
+        self.places.get(id).copied()
+    }
+
+    /// Takes a room, and gives its place. One whose id is none is left out, and a second one of an id
+    /// is the first one.
     ///
     /// # Errors
     ///
@@ -71,12 +82,33 @@ impl Foreign {
             report.leave_out(LeftOutKind::UnreadableRecord, room.name);
             return Ok(None);
         }
+        if let Some(place) = self.place(&room.id) {
+            return Ok(Some(place));
+        }
+        let place = self.rooms.len();
+        self.count_names([&room.id])?;
+        self.places.insert(room.id.clone(), place);
+        self.rooms.push(Room::default());
+        self.put_room(place, room)?;
+        Ok(Some(place))
+    }
+
+    /// Puts a room of the same id in the place of one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::add_person`].
+    pub(crate) fn put_room(&mut self, place: usize, room: Room) -> Result<()> {
+        let room = Room {
+            members: without_repeats(room.members),
+            ..room
+        };
         let texts = [&room.id, &room.name].into_iter();
         let more = room.description.iter().chain(&room.creator);
         self.count(size_of::<Room>(), texts.chain(more))?;
         self.count_names(&room.members)?;
-        self.rooms.push(room);
-        Ok(Some(self.rooms.len() - 1))
+        self.rooms[place] = room;
+        Ok(())
     }
 
     /// Counts what is kept besides people and rooms, until all are read: names of members, for
@@ -92,7 +124,16 @@ impl Foreign {
         self.count(0, names)
     }
 
-    fn count<'n>(&mut self, own: usize, texts: impl IntoIterator<Item = &'n String>) -> Result<()> {
+    /// Counts something of this size with its texts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::add_person`].
+    pub(crate) fn count<'n>(
+        &mut self,
+        own: usize,
+        texts: impl IntoIterator<Item = &'n String>,
+    ) -> Result<()> {
         /// The bytes that the system needs for a text besides those of the text.
         const TEXT: usize = size_of::<String>() + 16;
         let texts = texts.into_iter().map(|text| TEXT + text.len());
@@ -104,6 +145,20 @@ impl Foreign {
             false => Ok(()),
         }
     }
+}
+
+/// Names in their order, each once.
+pub(crate) fn without_repeats(names: Vec<String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let is_first: Vec<bool> = names.iter().map(|name| seen.insert(&**name)).collect();
+    let kept = names
+        .into_iter()
+        .zip(is_first)
+        .filter(|(_, is_first)| *is_first);
+    let mut kept: Vec<String> = kept.map(|(name, _)| name).collect();
+    // The list may have taken the memory of the longer one.
+    kept.shrink_to_fit();
+    kept
 }
 
 /// A flow or a conversation of an archive.
@@ -211,6 +266,24 @@ mod tests {
             error.to_string(),
             "the archive has too many people, flows and members of flows"
         );
+    }
+
+    #[test]
+    fn a_room_comes_once_and_so_does_each_member() {
+        let (mut foreign, mut report) = (Foreign::default(), ImportReport::default());
+        let members = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        for names in [&["v", "u", "v", "w", "u"][..], &["x"]] {
+            let room = Room {
+                id: "C1".to_owned(),
+                members: members(names),
+                ..Room::default()
+            };
+            assert_eq!(foreign.add_room(&mut report, room).unwrap(), Some(0));
+        }
+        assert_eq!(foreign.rooms.len(), 1);
+        assert_eq!(foreign.rooms[0].members, ["v", "u", "w"]);
+        let many = without_repeats(vec!["u".to_owned(); 1000]);
+        assert_eq!((many.len(), many.capacity()), (1, 1));
     }
 
     #[test]

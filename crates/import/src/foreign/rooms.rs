@@ -8,23 +8,37 @@ use eddyline_storage::{ImportedMember, NewFlowRow, Result as StoreResult, Tx};
 
 use super::{Room, RoomKind};
 use crate::authority::Pair;
-use crate::texts;
+use crate::target::{ImportWork, MEMBERS};
+use crate::{Result, texts};
 
 /// Makes members of users, who have read everything. Those who are members already stay as they
-/// are. Only for a room that is not complete: later its members decide who else reads it.
+/// are, and who has left since an import was interrupted stays away. Only for a room that is not
+/// complete: later its members decide who else reads it.
 pub(super) fn show(
-    tx: &mut Tx<'_>,
+    work: &ImportWork<'_>,
     room: RoomId,
     users: &[UserId],
     is_flow: bool,
-) -> StoreResult<()> {
+) -> Result<()> {
+    for part in users.chunks(MEMBERS) {
+        let part = part.to_vec();
+        work.write(move |tx| show_part(tx, room, &part, is_flow))?;
+    }
+    Ok(())
+}
+
+fn show_part(tx: &mut Tx<'_>, room: RoomId, users: &[UserId], is_flow: bool) -> StoreResult<()> {
+    tx.rooms().lock(room)?;
+    if is_flow {
+        tx.rooms().advance_access(room)?;
+    }
     let end = tx
         .rooms()
         .find_last_message_id(room)?
         .unwrap_or(MessageId(0));
     let mut members = Vec::with_capacity(users.len());
     for user in users {
-        if tx.members().find(room, *user)?.is_some() {
+        if tx.imports().has_member(room, *user)? {
             continue;
         }
         members.push(ImportedMember {

@@ -17,7 +17,7 @@ use self::lines::{Line, each_line};
 use self::records::{Attachment, ChannelRecord, Post, Reaction, Record, UserRecord};
 use crate::foreign::{Entries, Foreign, ForeignFile, ForeignMessage, ForeignReaction};
 use crate::foreign::{GrowingText, Mentioned, Names, Room, RoomKind, Spool, ZipFile};
-use crate::foreign::{cut_name, is_id, load, with_mentions};
+use crate::foreign::{cut_name, is_id, load, with_mentions, without_repeats};
 use crate::people::Person;
 use crate::target::{ImportWork, existing_organization};
 use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
@@ -47,7 +47,7 @@ pub(crate) fn import(
         let file = BufReader::with_capacity(256 * 1024, File::open(archive)?);
         let reading = Reading::new(&mut work.report, &mut spool, Arc::default());
         let foreign = reading.run(file)?;
-        load(&mut work, &foreign, spool, &mut NoEntries)?;
+        load(&mut work, archive, &foreign, spool, &mut NoEntries)?;
         return Ok(work.report);
     }
     let mut zip = ZipFile::open(archive)?;
@@ -60,7 +60,7 @@ pub(crate) fn import(
     let lines = lines.ok_or_else(missing)?;
     let reading = Reading::new(&mut work.report, &mut spool, names);
     let foreign = reading.run(BufReader::with_capacity(256 * 1024, zip.entry(&lines)?))?;
-    load(&mut work, &foreign, spool, &mut zip)?;
+    load(&mut work, archive, &foreign, spool, &mut zip)?;
     Ok(work.report)
 }
 
@@ -81,8 +81,8 @@ struct Reading<'r> {
     report: &'r mut ImportReport,
     spool: &'r mut Spool,
     foreign: Foreign,
-    /// Places of rooms, by what the archive calls them.
-    places: HashMap<String, usize>,
+    /// Places of channels that posts have named, and no line of their own yet.
+    unstated: HashSet<usize>,
     /// Who is in channels, by what the archive calls these.
     members: HashMap<String, Vec<String>>,
     usernames: HashSet<String>,
@@ -96,7 +96,7 @@ impl<'r> Reading<'r> {
             report,
             spool,
             foreign: Foreign::default(),
-            places: HashMap::new(),
+            unstated: HashSet::new(),
             members: HashMap::new(),
             usernames: HashSet::new(),
             entries,
@@ -130,6 +130,7 @@ impl<'r> Reading<'r> {
         for room in &mut self.foreign.rooms {
             if let Some(members) = self.members.remove(&room.id) {
                 room.members.extend(members);
+                room.members = without_repeats(std::mem::take(&mut room.members));
             }
         }
         Ok(self.foreign)
@@ -139,7 +140,7 @@ impl<'r> Reading<'r> {
         match record.kind.as_str() {
             "channel" => {
                 if let Some(channel) = record.channel {
-                    return self.room(room_of(channel)).map(drop);
+                    return self.channel(room_of(channel));
                 }
             }
             "user" => {
@@ -196,20 +197,23 @@ impl<'r> Reading<'r> {
 
     /// The place of a room; `None` for one that is left out.
     fn room(&mut self, room: Room) -> Result<Option<usize>> {
-        if let Some(place) = self.places.get(&room.id) {
-            return Ok(Some(*place));
-        }
-        let id = room.id.clone();
         let room = Room {
             name: cut_name(room.name),
             ..room
         };
-        let place = self.foreign.add_room(self.report, room)?;
-        if let Some(place) = place {
-            self.foreign.count_names([&id])?;
-            self.places.insert(id, place);
+        self.foreign.add_room(self.report, room)
+    }
+
+    /// Takes a channel as its line tells of it, also behind posts that have named it.
+    fn channel(&mut self, room: Room) -> Result<()> {
+        let named = self.foreign.place(&room.id);
+        match named.filter(|place| self.unstated.remove(place)) {
+            Some(place) => {
+                let name = cut_name(room.name);
+                self.foreign.put_room(place, Room { name, ..room })
+            }
+            None => self.room(room).map(drop),
         }
-        Ok(place)
     }
 
     fn person(&mut self, person: Person) -> Result<()> {
@@ -226,13 +230,22 @@ impl<'r> Reading<'r> {
         Ok(())
     }
 
-    /// The room of a channel, also of one that has no line of its own.
+    /// The room of a channel. Nobody joins one that has no line of its own, which would tell whether
+    /// it is a private one.
     fn named_room(&mut self, team: &str, channel: &str) -> Result<Option<usize>> {
-        self.room(Room {
-            id: format!("{team}/{channel}"),
+        let id = format!("{team}/{channel}");
+        let known = self.foreign.place(&id);
+        if known.is_some() {
+            return Ok(known);
+        }
+        let place = self.room(Room {
+            id,
             name: channel.to_owned(),
+            kind: RoomKind::Closed,
             ..Room::default()
-        })
+        })?;
+        self.unstated.extend(place);
+        Ok(place)
     }
 
     fn direct_room(&mut self, mut members: Vec<String>) -> Result<Option<usize>> {
@@ -240,7 +253,7 @@ impl<'r> Reading<'r> {
         members.dedup();
         let id = known_as(&members.join(","));
         let is_group = members.len() > 2;
-        if is_group && !self.places.contains_key(&id) {
+        if is_group && self.foreign.place(&id).is_none() {
             self.report
                 .leave_out(LeftOutKind::GroupConversation, members.join(","));
         }
@@ -318,7 +331,6 @@ impl<'r> Reading<'r> {
         let files = post
             .attachments
             .iter()
-            .flatten()
             .map(|attachment| self.file(attachment));
         let message = ForeignMessage {
             files: files.collect(),
@@ -472,6 +484,63 @@ mod tests {
         let ids: HashSet<_> = messages.iter().map(|(_, message)| &message.id).collect();
         assert_eq!(ids.len(), 4);
         assert!(ids.contains(&known_as("1:u")) && ids.contains(&known_as("1:u:3")));
+    }
+
+    #[test]
+    fn a_channel_is_closed_until_its_line_says_otherwise() {
+        let channel = |kind: &str, name: &str| {
+            let channel =
+                format!(r#""team":"t","name":"c","display_name":"{name}","type":"{kind}""#);
+            format!(r#"{{"type":"channel","channel":{{{channel}}}}}"#)
+        };
+        for (lines, kind, name) in [
+            (vec![post("c", "u")], RoomKind::Closed, "c"),
+            (
+                vec![post("c", "u"), channel("O", "Sea")],
+                RoomKind::Open,
+                "Sea",
+            ),
+            (
+                vec![post("c", "u"), channel("P", "Sea")],
+                RoomKind::Closed,
+                "Sea",
+            ),
+            (
+                vec![channel("O", "Sea"), post("c", "u")],
+                RoomKind::Open,
+                "Sea",
+            ),
+            (
+                vec![channel("P", "Sea"), channel("O", "Bay")],
+                RoomKind::Closed,
+                "Sea",
+            ),
+        ] {
+            let (foreign, _, _) = read(&lines);
+            assert_eq!(foreign.rooms.len(), 1, "{lines:?}");
+            let room = &foreign.rooms[0];
+            assert_eq!((room.kind, &*room.name), (kind, name), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn members_and_files_have_no_repeats_and_a_bound() {
+        let channels = r#"{"name":"c"}"#;
+        let channels = [channels; 3].join(",");
+        let teams = format!(r#"[{{"name":"t","channels":[{channels}]}}]"#);
+        let user = format!(r#"{{"type":"user","user":{{"username":"u","teams":{teams}}}}}"#);
+        let with_files = |count: usize| {
+            let files = vec![r#"["a"]"#; count].join(",");
+            let post = format!(
+                r#""team":"t","channel":"c","user":"u","create_at":1,"attachments":[{files}]"#
+            );
+            format!(r#"{{"type":"post","post":{{{post}}}}}"#)
+        };
+        let (foreign, report, messages) = read(&[user, with_files(10_000), with_files(10_001)]);
+        assert_eq!(foreign.rooms[0].members, ["u"]);
+        assert_eq!(messages.len(), 1);
+        assert_eq!(messages[0].1.files.len(), 10_000);
+        assert_eq!(report.left_out[0].first, "line 4");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::foreign::list;
+
 #[derive(Deserialize)]
 pub(super) struct Record {
     #[serde(rename = "type")]
@@ -97,7 +99,8 @@ pub(super) struct Post {
     pub(super) edit_at: Option<i64>,
     pub(super) reactions: Option<Vec<Reaction>>,
     pub(super) replies: Option<Vec<Post>>,
-    pub(super) attachments: Option<Vec<Attachment>>,
+    #[serde(default, deserialize_with = "list")]
+    pub(super) attachments: Vec<Attachment>,
 }
 
 #[derive(Deserialize)]

@@ -49,7 +49,7 @@ pub(crate) fn import(
     let mut work = ImportWork::new(target, SOURCE, organization, progress)?;
     let mut spool = Spool::of(archive)?;
     let foreign = Reading::begin(&mut zip, &mut work.report)?.run(&mut spool)?;
-    load(&mut work, &foreign, spool, &mut zip)?;
+    load(&mut work, archive, &foreign, spool, &mut zip)?;
     Ok(work.report)
 }
 
@@ -134,6 +134,11 @@ impl<'z> Reading<'z> {
         ] {
             let entry = format!("{prefix}{list}");
             each_of(zip, &entry, report, &mut |report, channel: Channel| {
+                if foreign.place(&channel.id).is_some() {
+                    let which = format!("a second record of {} in {entry}", channel.id);
+                    report.leave_out(LeftOutKind::UnreadableRecord, which);
+                    return Ok(());
+                }
                 if list == "mpims.json" {
                     let which = channel.name.clone().unwrap_or_else(|| channel.id.clone());
                     report.leave_out(LeftOutKind::GroupConversation, which);

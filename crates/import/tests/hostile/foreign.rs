@@ -12,7 +12,7 @@ use crate::dice::Dice;
 
 const PEOPLE: [&str; 6] = ["U1", "U2", "U3", "U4", "U5", "U6"];
 
-fn pack(path: &Path, entries: &[(String, Value)]) {
+pub(crate) fn pack(path: &Path, entries: &[(String, Value)]) {
     let mut zip = ZipWriter::new(File::create(path).unwrap());
     for (name, json) in entries {
         zip.start_file(name.as_str(), SimpleFileOptions::default())

@@ -13,6 +13,7 @@
 mod dice;
 mod eddyline;
 mod foreign;
+mod repeats;
 mod tables;
 mod tenants;
 

@@ -6,7 +6,7 @@ use eddyline_model::names::domain_of;
 use eddyline_storage::{Error, Store};
 use serde_json::{Map, Value};
 
-type Row = Map<String, Value>;
+pub(crate) type Row = Map<String, Value>;
 /// The rows of each table, by their JSON.
 pub(crate) type Tables = BTreeMap<String, BTreeMap<String, Row>>;
 
@@ -39,11 +39,11 @@ pub(crate) fn read(store: &Store) -> Tables {
     tables.unwrap()
 }
 
-fn number(row: &Row, column: &str) -> Option<i64> {
+pub(crate) fn number(row: &Row, column: &str) -> Option<i64> {
     row.get(column)?.as_i64()
 }
 
-fn rows<'t>(tables: &'t Tables, table: &str) -> impl Iterator<Item = &'t Row> {
+pub(crate) fn rows<'t>(tables: &'t Tables, table: &str) -> impl Iterator<Item = &'t Row> {
     tables.get(table).into_iter().flat_map(BTreeMap::values)
 }
 

@@ -146,7 +146,49 @@ impl Tenants {
     }
 }
 
+/// A user posts to another one under a uuid, in the conversation that they have.
+pub(crate) async fn post_as(store: &Store, from: &str, to: &str, uuid: &str) {
+    let keys = [email_key(from), email_key(to)];
+    let found = store.read(move |reader| {
+        let mut users = Vec::new();
+        for key in &keys {
+            let account = reader.users().find_account_by_email(key)?;
+            users.extend(account.map(|account| account.user.id));
+        }
+        users.sort_unstable();
+        let room = reader.rooms().find_private(users[0], users[1])?;
+        Ok((room.map(|room| room.id), users))
+    });
+    let (room, users) = found.await.unwrap();
+    post_under(store, room.unwrap(), users[0], Some(users[1]), Some(uuid)).await;
+}
+
+/// A user comes into a flow and leaves it.
+pub(crate) async fn leave(store: &Store, organization: &str, flow: &str, email: &str) {
+    let (organization, flow) = (organization.to_owned(), flow.to_owned());
+    let key = email_key(email);
+    let left = store.write(move |tx| {
+        let organization = tx.organizations().find_id_by_name(&organization)?.unwrap();
+        let room = tx.flows().find_room_by_name(organization, &flow)?.unwrap();
+        let user = tx.users().find_account_by_email(&key)?.unwrap().user.id;
+        let now = tx.now();
+        tx.members().insert(room, user, now)?;
+        tx.members().delete(room, user)
+    });
+    left.await.unwrap();
+}
+
 async fn post(store: &Store, room: RoomId, user: UserId, to: Option<UserId>) -> i64 {
+    post_under(store, room, user, to, None).await
+}
+
+async fn post_under(
+    store: &Store,
+    room: RoomId,
+    user: UserId,
+    to: Option<UserId>,
+    uuid: Option<&str>,
+) -> i64 {
     let text = "said afterwards";
     let draft = Draft {
         room,
@@ -158,7 +200,7 @@ async fn post(store: &Store, room: RoomId, user: UserId, to: Option<UserId>) -> 
         tags: Tags::default(),
         explicit_tags: Vec::new(),
         search_tokens: search::tokens(text),
-        uuid: None,
+        uuid: uuid.map(str::to_owned),
         fingerprint: 0,
         placement: match to {
             Some(_) => Placement::Unthreaded,
