@@ -16,7 +16,7 @@ use crate::transaction::Tx;
 /// How many rows one statement adds.
 const ROWS: usize = 500;
 /// The most push messages that wait for one browser. Another one takes the place of the oldest.
-const MAX_WAITING: i64 = 20;
+const MAX_WAITING: usize = 20;
 
 /// The first push message of each browser for which they are due (all are at the same time), in
 /// turns of organizations, and within each in turns of users. A user counts for the first of their
@@ -103,6 +103,16 @@ struct PushRow {
     created_at: i64,
 }
 
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = pushes)]
+struct WaitingRow {
+    id: i64,
+    session_hash: Vec<u8>,
+    room_id: i64,
+    attempts: i64,
+    due_at: i64,
+}
+
 fn to_push(row: PushRow) -> QueuedPush {
     QueuedPush {
         id: row.id,
@@ -126,6 +136,15 @@ impl<C: Access> Notifications<'_, C> {
             .select(diesel::dsl::min(pushes::due_at))
             .get_result::<Option<i64>>(c)?
             .map(Timestamp))
+    }
+
+    /// Push messages that wait, by their numbers.
+    pub fn list_pushes(c: &mut Connection, ids: &[i64]) -> Result<Vec<QueuedPush>> {
+        let rows: Vec<PushRow> = pushes::table
+            .filter(pushes::id.eq_any(ids))
+            .select(PushRow::as_select())
+            .load(c)?;
+        Ok(rows.into_iter().map(to_push).collect())
     }
 
     /// The push messages that may be sent now: one of each browser, in turns of organizations and of
@@ -159,27 +178,45 @@ impl Notifications<'_, Tx<'_>> {
                 .filter(push_subscriptions::session_hash.eq_any(&sessions))
                 .select(push_subscriptions::session_hash)
                 .load(c)?;
-            let states: HashMap<Vec<u8>, (i64, i64)> = pushes::table
+            let rows: Vec<WaitingRow> = pushes::table
                 .filter(pushes::session_hash.eq_any(&sessions))
-                .select((pushes::session_hash, (pushes::attempts, pushes::due_at)))
-                .load::<(Vec<u8>, (i64, i64))>(c)?
-                .into_iter()
-                .collect();
-            let last: HashMap<_, _> = part
+                .select(WaitingRow::as_select())
+                .order(pushes::id)
+                .load(c)?;
+            let mut waiting: HashMap<&[u8], Vec<&WaitingRow>> = HashMap::new();
+            for row in &rows {
+                waiting.entry(&row.session_hash).or_default().push(row);
+            }
+            let mut queued: HashMap<&[u8], Vec<&NewPush>> = HashMap::new();
+            for push in part
                 .iter()
                 .filter(|push| subscribed.contains(&push.session))
-                .map(|push| ((&push.session, push.room), push))
-                .collect();
-            for (session, room) in last.keys() {
-                let waiting = pushes::table
-                    .filter(pushes::session_hash.eq(session.as_slice()))
-                    .filter(pushes::room_id.eq(room.0));
-                diesel::delete(waiting).execute(c)?;
+            {
+                let of_browser = queued.entry(&push.session).or_default();
+                of_browser.retain(|earlier| earlier.room != push.room);
+                of_browser.push(push);
             }
-            let rows: Vec<_> = last
-                .values()
-                .map(|push| {
-                    let (attempts, due_at) = states.get(&push.session).copied().unwrap_or_default();
+            let (mut replaced, mut inserted) = (Vec::new(), Vec::new());
+            for (session, new) in queued {
+                let before = waiting.remove(session).unwrap_or_default();
+                let new = &new[new.len().saturating_sub(MAX_WAITING)..];
+                let is_replaced =
+                    |row: &WaitingRow| new.iter().any(|push| push.room.0 == row.room_id);
+                let mut kept = Vec::new();
+                for row in &before {
+                    match is_replaced(row) {
+                        true => replaced.push(row.id),
+                        false => kept.push(row.id),
+                    }
+                }
+                let oldest = (kept.len() + new.len()).saturating_sub(MAX_WAITING);
+                replaced.extend(kept.drain(..oldest));
+                // All messages for a browser are due at the same time.
+                let (attempts, due_at) = before
+                    .first()
+                    .map(|row| (row.attempts, row.due_at))
+                    .unwrap_or_default();
+                inserted.extend(new.iter().map(|push| {
                     (
                         pushes::session_hash.eq(&push.session),
                         pushes::room_id.eq(push.room.0),
@@ -188,25 +225,13 @@ impl Notifications<'_, Tx<'_>> {
                         pushes::due_at.eq(due_at.max(now.0)),
                         pushes::created_at.eq(now.0),
                     )
-                })
-                .collect();
-            diesel::insert_into(pushes::table).values(rows).execute(c)?;
-            for session in &subscribed {
-                let of_browser = || pushes::session_hash.eq(session);
-                let oldest: Option<i64> = pushes::table
-                    .filter(of_browser())
-                    .order(pushes::id.desc())
-                    .offset(MAX_WAITING - 1)
-                    .select(pushes::id)
-                    .first(c)
-                    .optional()?;
-                if let Some(oldest) = oldest {
-                    let older = pushes::table
-                        .filter(of_browser())
-                        .filter(pushes::id.lt(oldest));
-                    diesel::delete(older).execute(c)?;
-                }
+                }));
             }
+            // Those who write wait for this: a few statements for all browsers, not some for each.
+            diesel::delete(pushes::table.filter(pushes::id.eq_any(replaced))).execute(c)?;
+            diesel::insert_into(pushes::table)
+                .values(inserted)
+                .execute(c)?;
         }
         Ok(())
     }

@@ -130,6 +130,8 @@ impl Notifications {
         postponed: Vec<DuePush>,
     ) -> Result<Vec<(QueuedPush, PushMessage, Sender)>> {
         let ids: Vec<i64> = senders.iter().map(|(id, _)| *id).collect();
+        // What they say is read before: all who write wait for a transaction that writes.
+        let mut messages = self.compose(ids.clone()).await?;
         let (taken, _) = self
             .core
             .store()
@@ -140,24 +142,21 @@ impl Notifications {
                     tx.notifications().postpone_pushes(&push.session, later)?;
                 }
                 let again = now.plus_millis(HOLD_MILLIS);
-                let mut taken = Vec::new();
+                let (mut taken, mut ended) = (Vec::new(), Vec::new());
                 for queued in tx.notifications().claim_pushes(&ids, now, again)? {
                     let is_late = now.0 - queued.created_at.0 >= MAX_AGE_MILLIS;
-                    let message = match is_late {
-                        true => None,
-                        false => compose::message(tx, &queued)?,
-                    };
-                    match message {
+                    match messages.remove(&queued.id).filter(|_| !is_late) {
                         Some(message) => taken.push((queued, message)),
                         None => {
-                            let mut notifications = tx.notifications();
-                            notifications.delete_pushes(&[queued.id])?;
                             // The claim put off the other messages of the browser too; they are due
                             // as before.
-                            notifications.postpone_pushes(&queued.push.session, now)?;
+                            let session = &queued.push.session;
+                            tx.notifications().postpone_pushes(session, now)?;
+                            ended.push(queued.id);
                         }
                     }
                 }
+                tx.notifications().delete_pushes(&ended)?;
                 Ok(taken)
             })
             .await?;
@@ -167,6 +166,19 @@ impl Notifications {
             Some((queued, message, sender))
         });
         Ok(sent.collect())
+    }
+
+    /// Composes push messages, by their numbers, but for those that are not to be sent any more.
+    async fn compose(&self, ids: Vec<i64>) -> Result<HashMap<i64, PushMessage>> {
+        let read = self.core.store().read(move |reader| {
+            let mut messages = HashMap::new();
+            for queued in reader.notifications().list_pushes(&ids)? {
+                let message = compose::message(reader, &queued)?;
+                messages.extend(message.map(|message| (queued.id, message)));
+            }
+            Ok(messages)
+        });
+        Ok(read.await?)
     }
 
     async fn deliver(&self, queued: QueuedPush, message: PushMessage, sender: Arc<Sender>) {

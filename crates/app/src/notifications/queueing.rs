@@ -26,6 +26,8 @@ const PAGE: i64 = 64;
 /// After how many entries without anything to push the cursor is moved all the same, so that a
 /// process that starts does not look through a long log.
 const STRIDE: i64 = 10_000;
+/// The most push messages that one transaction puts into the queue. All who write wait for it.
+const WRITTEN_AT_ONCE: usize = 500;
 /// How long messages gather, so that a busy server looks a few times in a second and not at each.
 const GATHER: Duration = Duration::from_millis(200);
 /// The pause after a failure to read the log or to write the queue.
@@ -103,25 +105,50 @@ impl Notifications {
         if scan.pushes.is_empty() && !is_far {
             return Ok(true);
         }
-        let has_pushes = !scan.pushes.is_empty();
-        let (is_first, _) = self
-            .core
-            .store()
-            .write(NoCaller::Process, move |tx| {
-                let through = scan.through.0.to_be_bytes();
-                let is_first =
-                    tx.settings()
-                        .set_unchanged(CURSOR_SETTING, &scan.cursor, &through)?;
-                if is_first {
-                    let now = tx.now();
-                    tx.notifications().insert_pushes(&scan.pushes, now)?;
-                }
-                Ok(is_first)
-            })
-            .await?;
+        let Scan {
+            cursor,
+            through,
+            mut pushes,
+            ..
+        } = scan;
+        let has_pushes = !pushes.is_empty();
+        while pushes.len() > WRITTEN_AT_ONCE {
+            let some = pushes.drain(..WRITTEN_AT_ONCE).collect();
+            if !self.write(some, cursor.clone(), None).await? {
+                return Ok(false);
+            }
+        }
+        let is_first = self.write(pushes, cursor, Some(through)).await?;
         if is_first && has_pushes {
             self.queued.notify_one();
         }
+        Ok(is_first)
+    }
+
+    /// Puts push messages into the queue and, with the last of them, moves the cursor `through`.
+    /// Does nothing and returns `false` when the cursor has been moved.
+    async fn write(
+        &self,
+        pushes: Vec<NewPush>,
+        cursor: Vec<u8>,
+        through: Option<Seq>,
+    ) -> Result<bool> {
+        let write = self.core.store().write(NoCaller::Process, move |tx| {
+            let is_first = match through {
+                Some(through) => {
+                    let through = through.0.to_be_bytes();
+                    tx.settings()
+                        .set_unchanged(CURSOR_SETTING, &cursor, &through)?
+                }
+                None => tx.settings().find(CURSOR_SETTING)?.as_ref() == Some(&cursor),
+            };
+            if is_first {
+                let now = tx.now();
+                tx.notifications().insert_pushes(&pushes, now)?;
+            }
+            Ok(is_first)
+        });
+        let (is_first, _) = write.await?;
         Ok(is_first)
     }
 }
@@ -217,13 +244,14 @@ fn pushes_of_room(
             continue;
         }
         let level = *levels.get(&(room, user)).unwrap_or(&settings.level);
-        let told = messages.iter().filter(|message| {
+        let mut told = messages.iter().filter(|message| {
             let is_mentioned = mentioned.contains(&(message.id, user));
             // A private message is addressed to one of the two users.
             let is_theirs = message.to.is_none_or(|to| to == user);
             is_theirs && is_notified(message, user, level, is_mentioned)
         });
-        pushes.extend(told.map(|message| NewPush {
+        // Of several messages of a room a browser is told of the last.
+        pushes.extend(told.next_back().map(|message| NewPush {
             session: subscriber.session.clone(),
             room,
             message: message.id,
