@@ -197,7 +197,7 @@ fn fold(text: impl Iterator<Item = char>, key: &mut String) {
 pub(crate) fn is_nick_char(c: char) -> bool {
     // Joiners belong to the spelling of some scripts.
     let joiner = matches!(c, '\u{200c}' | '\u{200d}');
-    !(c.is_control() || (is_unseen(c) && !joiner) || matches!(c, '@' | ',' | ':'))
+    !(c.is_control() || (is_unseen(c) && !joiner) || matches!(c, '@' | '＠' | ',' | ':'))
 }
 
 /// [`is_nick_char`] for a byte of ASCII.

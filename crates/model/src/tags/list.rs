@@ -227,7 +227,9 @@ impl From<Vec<String>> for Tags {
 /// Two lists are equal that show the same.
 impl PartialEq for Tags {
     fn eq(&self, other: &Self) -> bool {
-        self.iter().eq(other.iter())
+        // Marks may be many, and are mostly kept in the same form.
+        let is_same_form = self.listed == other.listed && self.marks == other.marks;
+        is_same_form || self.iter().eq(other.iter())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::UserId;
 use crate::names::{EVERYONE, MAX_NICK, write_key};
-use crate::search::{is_cjk, is_word_char};
+use crate::search::{is_unspaced, is_word_char};
 
 use super::Roster;
 
@@ -34,7 +34,7 @@ pub(super) fn addressee<'r, R: Roster>(key: &str, roster: &'r R) -> Option<Addre
 }
 
 /// The longest nick at the beginning of `run`, as `find` knows it by its key, and its length in
-/// bytes. `key` is a buffer.
+/// bytes. `key` is a buffer, which has the key of the nick afterwards.
 ///
 /// A nick can hold any punctuation, but the punctuation after it may belong to the sentence
 /// (`@bob's`, `@bob.`), so shorter pieces are tried as well. `.`, `-` and `_` with a letter or
@@ -51,33 +51,49 @@ pub(super) fn longest<T>(
         write_key(run, key);
         return find(key).map(|found| (found, run.len()));
     }
-    let mut ends = [0; MAX_ENDS];
+    let mut ends = [(0, 0); MAX_ENDS];
     let mut count = 0;
+    let mut folded = 0;
+    key.clear();
+    let mut end = |at: usize, count: &mut usize| {
+        // No letter is composed of characters on both sides of an end.
+        write_key(&run[folded..at], key);
+        folded = at;
+        ends[*count] = (at, key.len());
+        *count += 1;
+    };
     let mut characters = run.char_indices().peekable();
+    let mut is_cut = false;
     while let Some((at, c)) = characters.next() {
         let next = characters.peek().map(|&(_, next)| next);
-        if at > 0 && count < MAX_ENDS - 1 && may_end_before(c, next, mention) {
-            ends[count] = at;
-            count += 1;
+        if at > 0 && may_end_before(c, next, mention) {
+            if count == MAX_ENDS - 1 {
+                is_cut = true;
+                break;
+            }
+            end(at, &mut count);
         }
     }
-    ends[count] = run.len();
-    ends[..=count]
+    // Runs of words overlap, so that the whole of each would be read again and again. Those of
+    // mentions do not.
+    if mention || !is_cut {
+        end(run.len(), &mut count);
+    }
+    let (addressed, end, length) = ends[..count]
         .iter()
         .rev()
-        .filter(|&&end| end > 0)
-        .find_map(|&end| {
-            key.clear();
-            write_key(&run[..end], key);
-            find(key).map(|found| (found, end))
-        })
+        .filter(|(end, _)| *end > 0)
+        .find_map(|&(end, length)| Some((find(&key[..length])?, end, length)))?;
+    key.truncate(length);
+    Some((addressed, end))
 }
 
 fn may_end_before(c: char, next: Option<char>, mention: bool) -> bool {
     match c {
         '.' | '-' | '_' => !next.is_some_and(char::is_alphanumeric),
-        // Chinese and Japanese put no space after a nick.
-        _ if mention && is_cjk(c) => true,
+        // Scripts without spaces put none after a nick. These are parts of the syllable before.
+        '\u{1160}'..='\u{11ff}' => false,
+        _ if mention && is_unspaced(c) => true,
         _ => !is_word_char(c),
     }
 }
@@ -118,6 +134,8 @@ mod tests {
             ("O'Neil's", Some("o'neil")),
             ("田中さんへ", Some("田中")),
             ("bob你好", Some("bob")),
+            ("bobสวัสดี", Some("bob")),
+            ("bob/1/2/3/4/5/6/7/8/9", Some("bob")),
             ("", None),
             ("!!!!!!!!!!!!!!!!!!!!", None),
         ] {

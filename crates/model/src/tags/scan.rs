@@ -67,13 +67,14 @@ impl<'a> Scanner<'a> {
     /// At `://`: passes over the address when there is a scheme before it, and tells whether the
     /// web is meant.
     fn other_address(&mut self) -> Option<Piece<'a>> {
+        // Looked at first: measuring an address reads to its end.
+        if !self.before().is_some_and(|c| c.is_ascii_alphanumeric()) {
+            return None;
+        }
         let length = other_address_at(self.rest(), |_| false)?;
         let before = &self.text[..self.at];
         let is_part = |c: char| c.is_ascii_alphanumeric();
         let scheme = before.rsplit(|c| !is_part(c)).next().unwrap_or_default();
-        if scheme.is_empty() {
-            return None;
-        }
         self.at += length;
         ["http", "https"]
             .iter()
@@ -108,8 +109,11 @@ impl<'a> Scanner<'a> {
         let begins = !outside.chars().next_back().is_some_and(is_word_char);
         self.at += sign;
         self.piece = self.at;
+        if !begins {
+            return None;
+        }
         let run = self.nick_run();
-        let named = begins && !run.is_empty() && !self.rest()[run.len()..].starts_with("://");
+        let named = !run.is_empty() && !self.rest()[run.len()..].starts_with("://");
         named.then_some(Piece::Mention(run))
     }
 

@@ -435,6 +435,23 @@ fn texts() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
+/// Texts that would take minutes here if work grew faster than they do.
+#[test]
+fn hostile_texts_come_to_an_end() {
+    for piece in [
+        "://", "://é", "!://a", "a://", "://𝔘", "＠", "@", "@é!", "é!", "ﷺ!", "！a", "#", "#a",
+        "&#", "@_", "_@", "a.", "-a", "www.", "mailto:", "@anna!", "foo-", "@株",
+    ] {
+        let text = piece.repeat(64 * 1024 / piece.len());
+        assert!(of_text(&text).len() < 1_000, "{piece}");
+    }
+}
+
+#[test]
+fn a_full_width_at_sign_ends_a_nick() {
+    assert_eq!(of_text("＠foo＠anna")[..2], [":user:2", ":unread:2"]);
+}
+
 proptest! {
     #[test]
     fn the_form_of_a_form_is_the_form(tag: String) {
