@@ -155,6 +155,13 @@ impl Roster for Room {
             Self::Private(room) => room.group(key),
         }
     }
+
+    fn group_cohort(&self, key: &str, members: &[UserId]) -> Arc<Cohort> {
+        match self {
+            Self::Flow(room) => room.group_cohort(key, members),
+            Self::Private(room) => room.group_cohort(key, members),
+        }
+    }
 }
 
 /// The rooms of requests: who may do what in a flow or a private conversation. See

@@ -120,8 +120,18 @@ impl Message {
         const STRING: usize = 40;
         let explicit: usize = self.explicit_tags.iter().map(String::len).sum();
         let strings = self.explicit_tags.len() + self.tags.listed().len();
-        self.content.len() + self.tags.shown_len() + explicit + STRING * strings
+        json_len(&self.content) + self.tags.shown_len() + explicit + STRING * strings
     }
+}
+
+/// The length of a text as JSON, where a control character has six bytes.
+fn json_len(text: &str) -> usize {
+    let of_byte = |byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
+        0..0x20 => 6,
+        _ => 1,
+    };
+    text.bytes().map(of_byte).sum()
 }
 
 /// Where a new message stands among the others.
@@ -318,6 +328,7 @@ mod tests {
         explicit.explicit_tags.push(long.clone());
         for heavy in [
             view(message(&long, &[], 0)),
+            view(message(&"\u{1}".repeat(200), &[], 0)),
             view(message("text", &[&long], 0)),
             view(message("text", &[], 100)),
             view(explicit),
