@@ -21,10 +21,11 @@ use crate::turns::{Line as _, Turns, Weighted};
 use crate::work::Work;
 use crate::{Error, Result};
 
-/// The most posts in one transaction.
-const BATCH: usize = 256;
+/// The most posts in one transaction. All who post meanwhile wait for it, so that it is not much
+/// longer than its commit.
+const BATCH: usize = 64;
 /// The rows from which on a transaction takes no more posts.
-const BATCH_ROWS: u64 = 2_048;
+const BATCH_ROWS: u64 = 512;
 /// The cost of a closure, in rows: its transaction takes about as long. One that took longer is
 /// charged with the rows that could have been written meanwhile, up to a bound.
 const CLOSURE_ROWS: u64 = 64;

@@ -86,7 +86,7 @@ fn a_transaction_takes_so_many_posts_or_so_many_rows() {
     assert_eq!(batch(&queue).len(), BATCH);
     assert_eq!(batch(&queue).len(), 1);
     for _ in 0..9 {
-        post(&queue, "long", 512, of(1, 1)).unwrap();
+        post(&queue, "long", 128, of(1, 1)).unwrap();
     }
     assert_eq!(batch(&queue).len(), 4);
     assert_eq!(batch(&queue).len(), 4);
