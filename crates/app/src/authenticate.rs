@@ -542,7 +542,7 @@ impl Authentication {
         }
         let core = self.core.clone();
         let recording = as_client(address, async move {
-            let written = core.store().write(NoCaller::SignIn, move |tx| {
+            let written = core.store().write(NoCaller::Refusal, move |tx| {
                 let mut entries = entries.iter();
                 entries.try_for_each(|entry| tx.audit().insert(entry))
             });

@@ -41,6 +41,9 @@ pub(crate) enum NoCaller {
     Operator,
     /// A user signs in: the password that was checked is compared in the transaction.
     SignIn,
+    /// The record of a wrong password. Other requests of its network must not lose it, and how many
+    /// there are has a bound.
+    Refusal,
     /// The session's own bookkeeping: when it was used, by which browser, and its end, which needs
     /// nothing but its secret.
     Session,
@@ -74,7 +77,7 @@ impl NoCaller {
             | Self::OAuthClient
             | Self::Upload => true,
             // An import counts by its portions.
-            Self::Operator | Self::Announcement | Self::Process => false,
+            Self::Operator | Self::Refusal | Self::Announcement | Self::Process => false,
         }
     }
 }
@@ -86,6 +89,7 @@ impl NoCaller {
             Self::Operator => audit_actor::OPERATOR,
             Self::Process | Self::Announcement | Self::Upload => audit_actor::SERVER,
             Self::SignIn
+            | Self::Refusal
             | Self::Session
             | Self::Provider
             | Self::Link
