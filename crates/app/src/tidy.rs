@@ -20,12 +20,37 @@ const DAY_MILLIS: i64 = 24 * 3_600_000;
 /// How many grants end, or records of mail, in one transaction, since everybody else who writes
 /// waits for it.
 const BATCH: i64 = 500;
-/// The setting with the room and the message up to which unread marks were compacted.
-const COMPACTED: &str = "marks_compacted";
-/// The number of messages of a room that are examined for marks at a time.
-const LOOKED_AT: i64 = 5_000;
-/// The number of messages that one transaction rewrites. Each may have thousands of marks.
-const COMPACTED_AT_ONCE: usize = 4;
+/// The number of messages of a room that are examined at a time for what is to be rewritten.
+const EXAMINED: i64 = 5_000;
+
+/// A form in which earlier versions have stored messages, and which is rewritten.
+#[derive(Clone, Copy)]
+enum Rewriting {
+    /// Unread marks of groups and of everyone were spelled out.
+    Marks,
+    /// Texts with letters such as `ß`, and of scripts such as Thai, were filed under other words.
+    Words,
+}
+
+impl Rewriting {
+    const EACH: [Self; 2] = [Self::Marks, Self::Words];
+
+    /// The setting with the room and the message up to which messages were rewritten.
+    fn setting(self) -> &'static str {
+        match self {
+            Self::Marks => "marks_compacted",
+            Self::Words => "words_refiled",
+        }
+    }
+
+    /// The number of messages that one transaction rewrites. Each may have thousands of marks.
+    fn at_once(self) -> usize {
+        match self {
+            Self::Marks => 4,
+            Self::Words => 50,
+        }
+    }
+}
 
 impl Core {
     /// Tidies up once an hour.
@@ -54,41 +79,42 @@ impl Core {
         self.tidy_mail_records().await?;
         self.tidy_audit().await?;
         self.tidy_grants().await?;
-        self.compact_marks().await
+        for rewriting in Rewriting::EACH {
+            self.rewrite(rewriting).await?;
+        }
+        Ok(())
     }
 
-    /// Rewrites messages of earlier versions, which spelled out the unread marks of groups and of
-    /// everyone, a few at a time. It goes on where it ended.
-    async fn compact_marks(&self) -> Result<()> {
-        let place = self
-            .store()
-            .read(|reader| reader.settings().find(COMPACTED));
+    /// Rewrites messages of earlier versions, a few at a time. It goes on where it ended.
+    async fn rewrite(&self, rewriting: Rewriting) -> Result<()> {
+        let setting = rewriting.setting();
+        let place = self.store().read(|reader| reader.settings().find(setting));
         let place = place.await?.unwrap_or_default();
         let begin: (i64, i64) = serde_json::from_slice(&place).unwrap_or_default();
         let (mut room, mut after) = begin;
         while let Some((next_room, first)) = self.next_message(room, after).await? {
             // Numbers have gaps of any size: those that are not there are passed over.
-            let through = first.0.saturating_add(LOOKED_AT);
-            let rewritten = self
-                .compact_marks_of(next_room, MessageId(first.0 - 1), MessageId(through))
-                .await?;
+            let through = first.0.saturating_add(EXAMINED);
+            let examined = (MessageId(first.0 - 1), MessageId(through));
+            let rewritten = self.rewrite_some(rewriting, next_room, examined).await?;
             (room, after) = (next_room.0, through);
             if rewritten > 0 {
-                self.note_compacted((room, after)).await?;
+                self.note_rewritten(rewriting, (room, after)).await?;
             }
         }
         match (room, after) == begin {
             true => Ok(()),
-            false => self.note_compacted((room, after)).await,
+            false => self.note_rewritten(rewriting, (room, after)).await,
         }
     }
 
-    /// Notes up to which message of which room marks were compacted.
-    async fn note_compacted(&self, place: (i64, i64)) -> Result<()> {
+    /// Notes up to which message of which room messages were rewritten.
+    async fn note_rewritten(&self, rewriting: Rewriting, place: (i64, i64)) -> Result<()> {
         let place = serde_json::json!(place).to_string();
+        let setting = rewriting.setting();
         let note = self.store().write(NoCaller::Process, move |tx| {
-            tx.settings().delete(COMPACTED)?;
-            tx.settings().insert_or_find(COMPACTED, place.as_bytes())
+            tx.settings().delete(setting)?;
+            tx.settings().insert_or_find(setting, place.as_bytes())
         });
         note.await?;
         Ok(())
@@ -104,25 +130,30 @@ impl Core {
     }
 
     /// Rewrites messages of a room after one and through another, and returns how many.
-    async fn compact_marks_of(
+    async fn rewrite_some(
         &self,
+        rewriting: Rewriting,
         room: RoomId,
-        after: MessageId,
-        through: MessageId,
+        (after, through): (MessageId, MessageId),
     ) -> Result<usize> {
         let messages = self.store().read(move |reader| {
-            reader
-                .messages()
-                .list_with_spelled_marks(room, after, through)
+            let mut messages = reader.messages();
+            match rewriting {
+                Rewriting::Marks => messages.list_with_spelled_marks(room, after, through),
+                Rewriting::Words => messages.list_with_former_words(room, after, through),
+            }
         });
         let messages = messages.await?;
-        for ids in messages.chunks(COMPACTED_AT_ONCE) {
+        for ids in messages.chunks(rewriting.at_once()) {
             let ids = ids.to_vec();
-            self.store()
-                .write(NoCaller::Process, move |tx| {
-                    tx.messages().set_compact_marks(room, &ids)
-                })
-                .await?;
+            let rewrite = self.store().write(NoCaller::Process, move |tx| {
+                let mut messages = tx.messages();
+                match rewriting {
+                    Rewriting::Marks => messages.set_compact_marks(room, &ids),
+                    Rewriting::Words => messages.set_words(room, &ids),
+                }
+            });
+            rewrite.await?;
         }
         Ok(messages.len())
     }
@@ -228,7 +259,7 @@ impl Core {
 mod tests {
     use std::sync::Arc;
 
-    use eddyline_model::messages::MessageKind;
+    use eddyline_model::messages::{Message, MessageKind, MessageQuery};
     use eddyline_model::policy::FlowAction;
     use eddyline_model::search::SearchTokens;
     use eddyline_model::tags::Tags;
@@ -277,7 +308,7 @@ mod tests {
         let room = room.await.unwrap();
         let id = room.id();
         let mut posted = Vec::new();
-        for _ in 0..=2 * COMPACTED_AT_ONCE {
+        for _ in 0..=2 * Rewriting::Marks.at_once() {
             posted.push(post_with_spelled_marks(&world, &room).await);
         }
         assert_eq!(list_spelled(&world, id).await, posted);
@@ -292,10 +323,50 @@ mod tests {
             assert_eq!(message.tags.to_vec().len(), 26, "all are shown as before");
         }
         // What is looked at once is not looked at again.
-        let place = || store.read(|reader| reader.settings().find(COMPACTED));
+        let place = || store.read(|reader| reader.settings().find(Rewriting::Marks.setting()));
         let noted = place().await.unwrap();
         assert!(noted.is_some());
         world.app.core().tidy().await.unwrap();
         assert_eq!(place().await.unwrap(), noted);
+    }
+
+    #[tokio::test]
+    async fn words_of_earlier_versions_are_filed_anew_in_all_rooms() {
+        let world = World::new().await;
+        let rooms = world.app.rooms();
+        let room = rooms.find(&world.ada, "acme", "main", FlowAction::Post);
+        let room = room.await.unwrap();
+        let post = NewPost {
+            wait: true,
+            ..NewPost::of(MessageKind::Message, "Eine Maß Bier".into())
+        };
+        let posted = world.app.messages().post(&world.ada, room.clone(), post);
+        let Posted::Message(view) = posted.await.unwrap() else {
+            panic!("no message was posted");
+        };
+        // As an earlier version has filed it.
+        let (message, id) = (view.message.clone(), room.id());
+        let before = Message {
+            content: "Eine".into(),
+            ..message.clone()
+        };
+        let store = world.app.core().store();
+        let update = store.write(NoCaller::Process, move |tx| {
+            let words = eddyline_model::search::tokens("eine bier");
+            tx.messages().update(&before, &message, &words)
+        });
+        update.await.unwrap();
+        let found = async || {
+            let query = MessageQuery {
+                search: Some(eddyline_model::search::query("mass")),
+                limit: 10,
+                ..MessageQuery::default()
+            };
+            let list = store.list(id, query, usize::MAX, |page| page.messages.len());
+            list.await.unwrap()
+        };
+        assert_eq!(found().await, 0);
+        world.app.core().tidy().await.unwrap();
+        assert_eq!(found().await, 1);
     }
 }

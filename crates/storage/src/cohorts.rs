@@ -250,31 +250,6 @@ impl<C: Access> Messages<'_, C> {
             .load(c)?)
     }
 
-    /// The first message behind this one, in the order of rooms and numbers.
-    pub fn find_next(
-        c: &mut Connection,
-        room: RoomId,
-        after: MessageId,
-    ) -> Result<Option<(RoomId, MessageId)>> {
-        let of_room = messages::table
-            .filter(messages::room_id.eq(room.0))
-            .filter(messages::id.gt(after.0))
-            .order(messages::id)
-            .select((messages::room_id, messages::id))
-            .first::<(i64, i64)>(c)
-            .optional()?;
-        let next = match of_room {
-            Some(next) => Some(next),
-            None => messages::table
-                .filter(messages::room_id.gt(room.0))
-                .order((messages::room_id, messages::id))
-                .select((messages::room_id, messages::id))
-                .first(c)
-                .optional()?,
-        };
-        Ok(next.map(|(room, id)| (RoomId(room), MessageId(id))))
-    }
-
     /// Messages after one and through another whose row spells out several unread marks.
     pub fn list_with_spelled_marks(
         c: &mut Connection,

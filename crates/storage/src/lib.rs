@@ -92,6 +92,7 @@ mod recovery;
 mod removal;
 mod removed_members;
 mod retention;
+mod rewriting;
 mod rooms_list;
 mod rows;
 mod schema;

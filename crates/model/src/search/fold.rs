@@ -11,8 +11,8 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 pub(super) enum CharClass {
     /// Letter, digit or `_`.
     Word,
-    /// Letter of a script that is searched by pairs.
-    Cjk,
+    /// Letter of a script that does not set words apart, which is searched by pairs.
+    Unspaced,
     /// Mark that belongs to the letter before it.
     Mark,
     /// Emoji and other pictures.
@@ -30,8 +30,8 @@ pub(super) fn kind(c: char) -> CharClass {
         };
     }
     if c.is_alphanumeric() {
-        return if in_cjk_blocks(c) {
-            CharClass::Cjk
+        return if in_unspaced_blocks(c) {
+            CharClass::Unspaced
         } else {
             CharClass::Word
         };
@@ -51,8 +51,9 @@ pub(super) fn kind(c: char) -> CharClass {
 }
 
 /// Text with compatibility forms resolved (ligatures, full and half width, circled digits), Latin,
-/// Greek and Cyrillic accents gone, and what is left composed. Case stays, since it shows where
-/// the parts of an identifier meet. ASCII is returned as it is.
+/// Greek and Cyrillic accents gone, Latin letters that Unicode does not decompose written as
+/// [`base_letters`], and what is left composed. Case stays, since it shows where the parts of an
+/// identifier meet. ASCII is returned as it is.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -61,9 +62,81 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
         .flat_map(set_apart)
         .nfkd()
         .filter(|&c| !is_dropped(c))
+        .flat_map(Letters::of)
         .nfc()
         .collect::<String>()
         .into()
+}
+
+/// The letters of ASCII that people type for a letter of another alphabet, as the tables of names
+/// of most systems have them. The full case folding of Unicode makes `ss` of `ß` as well.
+pub(super) fn base_letters(c: char) -> Option<&'static str> {
+    Some(match c {
+        'ß' => "ss",
+        'ẞ' => "SS",
+        'ł' => "l",
+        'Ł' => "L",
+        'ø' => "o",
+        'Ø' => "O",
+        'đ' | 'ð' | 'ɗ' => "d",
+        'Đ' | 'Ð' | 'Ɗ' => "D",
+        'ı' => "i",
+        'æ' => "ae",
+        'Æ' => "AE",
+        'œ' => "oe",
+        'Œ' => "OE",
+        'þ' => "th",
+        'Þ' => "TH",
+        'ħ' => "h",
+        'Ħ' => "H",
+        'ŧ' => "t",
+        'Ŧ' => "T",
+        'ŋ' => "n",
+        'Ŋ' => "N",
+        'ɓ' => "b",
+        'Ɓ' => "B",
+        'ƙ' => "k",
+        'Ƙ' => "K",
+        'ƴ' => "y",
+        'Ƴ' => "Y",
+        'ǥ' => "g",
+        'Ǥ' => "G",
+        _ => return None,
+    })
+}
+
+/// A character, or what is written for it.
+enum Letters {
+    Same(Option<char>),
+    Base(std::str::Chars<'static>),
+}
+
+impl Letters {
+    fn of(c: char) -> Self {
+        match base_letters(c) {
+            Some(letters) => Self::Base(letters.chars()),
+            None => Self::Same(Some(c)),
+        }
+    }
+}
+
+impl Iterator for Letters {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        match self {
+            Self::Same(c) => c.take(),
+            Self::Base(letters) => letters.next(),
+        }
+    }
+}
+
+/// Whether earlier versions filed a text under other tokens: it has Latin letters without a
+/// decomposition, such as `ß`, or letters of scripts that they did not search by pairs.
+#[must_use]
+pub fn has_former_tokens(text: &str) -> bool {
+    let changed = |c: char| base_letters(c).is_some() || in_southeast_asian_blocks(c);
+    !text.is_ascii() && text.nfkd().any(changed)
 }
 
 /// The lower-case form of a character of plain text.
@@ -108,9 +181,29 @@ fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
 }
 
-/// Han, Hiragana, Katakana and Hangul; what of these blocks is no letter, the caller has sorted
-/// out.
-fn in_cjk_blocks(c: char) -> bool {
+/// Scripts that do not set their words apart. What of these blocks is no letter, the caller has
+/// sorted out.
+fn in_unspaced_blocks(c: char) -> bool {
+    in_southeast_asian_blocks(c) || in_east_asian_blocks(c)
+}
+
+/// Thai, Lao, Burmese, Khmer, and the scripts of their neighbours.
+fn in_southeast_asian_blocks(c: char) -> bool {
+    matches!(
+        c,
+        '\u{e00}'..='\u{eff}'
+            | '\u{1000}'..='\u{109f}'
+            | '\u{1780}'..='\u{17ff}'
+            | '\u{1950}'..='\u{19df}'
+            | '\u{1a20}'..='\u{1aaf}'
+            | '\u{a9e0}'..='\u{a9ff}'
+            | '\u{aa60}'..='\u{aa7f}'
+            | '\u{aa80}'..='\u{aadf}'
+    )
+}
+
+/// Han, Hiragana, Katakana and Hangul.
+fn in_east_asian_blocks(c: char) -> bool {
     matches!(
         c,
         '\u{1100}'..='\u{11ff}'
@@ -156,8 +249,27 @@ mod tests {
             ("𝐇ello", "hello"),
             ("co\u{ad}operate", "cooperate"),
             ("葛\u{e0100}", "葛"),
+            ("Maß", "MASS"),
+            ("STRAẞE", "strasse"),
+            ("Łódź", "lodz"),
+            ("Ørsted", "orsted"),
+            ("Đà Nẵng", "da nang"),
+            ("ILIK", "ılık"),
+            ("Ǽsop", "aesop"),
+            ("cœur", "COEUR"),
+            ("Þór", "thor"),
         ] {
             assert_eq!(fold(a), fold(b), "{a:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn texts_whose_tokens_have_changed_are_told_from_others() {
+        for changed in ["Maß", "ǣ", "Łódź", "ไทย", "ဆေးရုံ"] {
+            assert!(has_former_tokens(changed), "{changed}");
+        }
+        for same in ["", "mass", "é", "東京", "привет", "हिन्दी", "👍"] {
+            assert!(!has_former_tokens(same), "{same}");
         }
     }
 

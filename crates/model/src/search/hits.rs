@@ -20,7 +20,7 @@ pub fn hits(text: &str, wanted: &[String]) -> Vec<Range<usize>> {
     for stretch in stretches(text) {
         let part = &text[stretch.clone()];
         match part.chars().next().map(kind) {
-            Some(CharClass::Cjk) => {
+            Some(CharClass::Unspaced) => {
                 for hit in pairs(part, wanted) {
                     add(stretch.start + hit.start..stretch.start + hit.end);
                 }
@@ -44,9 +44,9 @@ fn stretches(text: &str) -> Vec<Range<usize>> {
         let end = at + c.len_utf8();
         let class = kind(c);
         let goes_on = match (open, class) {
-            (Some(CharClass::Word | CharClass::Cjk), CharClass::Mark) => true,
+            (Some(CharClass::Word | CharClass::Unspaced), CharClass::Mark) => true,
             (Some(open), class) => {
-                open == class && matches!(class, CharClass::Word | CharClass::Cjk)
+                open == class && matches!(class, CharClass::Word | CharClass::Unspaced)
             }
             (None, _) => false,
         };
@@ -68,7 +68,12 @@ fn stretches(text: &str) -> Vec<Range<usize>> {
 
 /// What is wanted in a sequence of characters that are looked up in pairs.
 fn pairs(part: &str, wanted: &[String]) -> Vec<Range<usize>> {
-    let starts: Vec<usize> = part.char_indices().map(|(at, _)| at).collect();
+    // A mark is part of the character before it.
+    let characters = part.char_indices();
+    let starts: Vec<usize> = characters
+        .filter(|&(_, c)| kind(c) != CharClass::Mark)
+        .map(|(at, _)| at)
+        .collect();
     let end = |index: usize| starts.get(index).copied().unwrap_or(part.len());
     let mut found = Vec::new();
     for (index, start) in starts.iter().enumerate() {
@@ -105,6 +110,8 @@ mod tests {
             ("see parseHTTP_body here", "http", &["parseHTTP_body"]),
             ("shipped 🚀 today", "🚀", &["🚀"]),
             ("今日は良い天気です", "天気", &["天気"]),
+            ("โรงพยาบาลไม่เปิดวันนี้", "วันนี้", &["วันนี้"]),
+            ("Eine Maß Bier", "mass", &["Maß"]),
             ("今日は良い天気です", "良い天気", &["良い天気"]),
             ("a <b> tea", "b", &["b"]),
             ("", "tea", &[]),

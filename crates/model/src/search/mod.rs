@@ -3,13 +3,14 @@
 //! Text to be found and text to search for go through the same rules, in whatever database the
 //! words end up:
 //!
-//! - Case and accents do not count, nor do compatibility forms: `ﬁ` is `fi`, full width is half.
+//! - Case and accents do not count, nor do compatibility forms: `ﬁ` is `fi`, full width is half,
+//!   `ß` is `ss`, `ł` is `l`, `æ` is `ae`.
 //! - A word is an unbroken sequence of letters, digits and `_` of any script. Everything else
 //!   separates: `foo::bar`, `it's` and `a-b` are two words each.
 //! - An identifier is found whole and by its parts: `parseHTTP_body` by itself, by `parsehttp`,
 //!   `parse`, `http` and `body`.
-//! - Chinese, Japanese and Korean, which do not set their words apart, are found by any sequence
-//!   of characters; a sequence is looked up as overlapping pairs.
+//! - Chinese, Japanese, Korean, Thai, Lao, Burmese and Khmer, which do not set their words apart,
+//!   are found by any sequence of characters; a sequence is looked up as overlapping pairs.
 //! - An emoji or another symbol outside ASCII is a word of its own, in any skin tone.
 //!
 //! A token holds nothing but letters, digits, `_` and combining marks, or else one symbol: no
@@ -17,6 +18,7 @@
 //! language.
 
 pub(crate) use self::documents::{discussed, document_author, heading, text_of_html};
+pub use self::fold::has_former_tokens;
 use self::fold::{CharClass, kind, lower, plain};
 pub use self::hits::hits;
 use crate::events::MessageKind;
@@ -56,7 +58,17 @@ impl SearchTokens {
 /// The tokens under which a message with this text is filed.
 #[must_use]
 pub fn tokens(text: &str) -> SearchTokens {
-    SearchTokens(collect(text, true).distinct().join(" "))
+    let text = plain(text);
+    let mut bag = Bag::with_capacity(text.len());
+    each_run(&text, |run| match run {
+        Run::Word(word) => {
+            bag.add(word);
+            add_parts(word, &mut bag);
+        }
+        Run::Unspaced(characters) => add_pairs(characters, true, &mut bag),
+        Run::Symbol(symbol) => bag.add(symbol),
+    });
+    SearchTokens(bag.distinct().join(" "))
 }
 
 /// The tokens under which a message of this kind with this content is filed: those of its text, or,
@@ -83,50 +95,65 @@ pub fn text_of_message(event: MessageKind, content: &str) -> std::borrow::Cow<'_
     }
 }
 
+/// The most tokens that a search looks up. Only a pasted sentence of a script that is searched by
+/// pairs has more, and so many pairs tell it from other texts.
+const MAX_QUERY_TOKENS: usize = 64;
+
 /// The tokens that a message must all have to match a search for this text: distinct and in
 /// ascending order. None when the text has no word to search for, which finds nothing.
 #[must_use]
 pub fn query(text: &str) -> Vec<String> {
-    collect(text, false)
-        .distinct()
-        .into_iter()
-        .map(str::to_owned)
-        .collect()
+    let text = plain(text);
+    let mut bag = Bag::with_capacity(text.len());
+    each_run(&text, |run| match run {
+        Run::Word(word) | Run::Symbol(word) => bag.add(word),
+        Run::Unspaced(_) => {}
+    });
+    each_run(&text, |run| match run {
+        Run::Unspaced(characters) if bag.spans.len() < MAX_QUERY_TOKENS => {
+            add_pairs(characters, false, &mut bag);
+        }
+        _ => {}
+    });
+    bag.spans.truncate(MAX_QUERY_TOKENS);
+    let tokens = bag.distinct().into_iter();
+    tokens.map(str::to_owned).collect()
+}
+
+/// The number of different words of a text that is searched for. A sequence of characters of a
+/// script without words counts as one.
+#[must_use]
+pub fn count_words(text: &str) -> usize {
+    let text = plain(text);
+    let mut bag = Bag::with_capacity(text.len());
+    let mut sequences = 0;
+    each_run(&text, |run| match run {
+        Run::Word(word) | Run::Symbol(word) => bag.add(word),
+        Run::Unspaced(_) => sequences += 1,
+    });
+    bag.distinct().len() + sequences
 }
 
 /// Whether a character belongs to a word: a letter, a digit, `_`, or a mark that combines with
 /// one. Variation selectors and the keycap, which follow symbols as well, do not.
 #[must_use]
 pub fn is_word_char(c: char) -> bool {
-    matches!(kind(c), CharClass::Word | CharClass::Cjk | CharClass::Mark)
+    matches!(
+        kind(c),
+        CharClass::Word | CharClass::Unspaced | CharClass::Mark
+    )
 }
 
-/// Whether a character is Han, Hiragana, Katakana or Hangul.
+/// Whether a character is a letter of a script that does not set its words apart.
 #[must_use]
-pub fn is_cjk(c: char) -> bool {
-    kind(c) == CharClass::Cjk
-}
-
-fn collect(text: &str, for_index: bool) -> Bag {
-    let text = plain(text);
-    let mut bag = Bag::with_capacity(text.len());
-    each_run(&text, |run| match run {
-        Run::Word(word) => {
-            bag.add(word);
-            if for_index {
-                add_parts(word, &mut bag);
-            }
-        }
-        Run::Cjk(characters) => add_cjk(characters, for_index, &mut bag),
-        Run::Symbol(symbol) => bag.add(symbol),
-    });
-    bag
+pub fn is_unspaced(c: char) -> bool {
+    kind(c) == CharClass::Unspaced
 }
 
 /// A stretch of text of one nature.
 enum Run<'a> {
     Word(&'a str),
-    Cjk(&'a str),
+    Unspaced(&'a str),
     Symbol(&'a str),
 }
 
@@ -140,7 +167,7 @@ fn each_run<'a>(text: &'a str, mut found: impl FnMut(Run<'a>)) {
     }
     let mut open: Option<(usize, CharClass)> = None;
     let mut close = |open: &mut Option<(usize, CharClass)>, end| match open.take() {
-        Some((start, CharClass::Cjk)) => found(Run::Cjk(&text[start..end])),
+        Some((start, CharClass::Unspaced)) => found(Run::Unspaced(&text[start..end])),
         Some((start, CharClass::Symbol)) => found(Run::Symbol(&text[start..end])),
         Some((start, _)) => found(Run::Word(&text[start..end])),
         None => {}
@@ -148,10 +175,10 @@ fn each_run<'a>(text: &'a str, mut found: impl FnMut(Run<'a>)) {
     for (at, c) in text.char_indices() {
         let kind = kind(c);
         match (kind, open) {
-            (CharClass::Mark, Some((_, CharClass::Word | CharClass::Cjk))) => {}
+            (CharClass::Mark, Some((_, CharClass::Word | CharClass::Unspaced))) => {}
             (CharClass::Word, Some((_, CharClass::Word)))
-            | (CharClass::Cjk, Some((_, CharClass::Cjk))) => {}
-            (CharClass::Word | CharClass::Cjk | CharClass::Symbol, _) => {
+            | (CharClass::Unspaced, Some((_, CharClass::Unspaced))) => {}
+            (CharClass::Word | CharClass::Unspaced | CharClass::Symbol, _) => {
                 close(&mut open, at);
                 open = Some((at, kind));
             }
@@ -214,7 +241,7 @@ fn add_humps(part: &str, bag: &mut Bag) {
 
 /// Adds the pairs of neighbours, and singles where they are needed: all of them to be found by,
 /// and to look for the one character of a sequence that has no pair.
-fn add_cjk(characters: &str, for_index: bool, bag: &mut Bag) {
+fn add_pairs(characters: &str, for_index: bool, bag: &mut Bag) {
     // A mark is part of the character before it.
     let mut starts = characters
         .char_indices()

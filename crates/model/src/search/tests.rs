@@ -81,7 +81,7 @@ fn identifiers_part_at_underscores_and_humps_only() {
         ["http", "parse", "parsehttprequest", "request"]
     );
     assert_eq!(tokens("sha256sum v2 README"), ["readme", "sha256sum", "v2"]);
-    assert_eq!(tokens("größeÄndern"), ["andern", "große", "großeandern"]);
+    assert_eq!(tokens("größeÄndern"), ["andern", "grosse", "grosseandern"]);
     assert_eq!(query("get_userName::x"), ["get_username", "x"]);
 }
 
@@ -124,6 +124,50 @@ fn east_asian_text_is_found_by_any_sequence() {
     assert_eq!(query("東京都"), ["京都", "東京"]);
     assert_eq!(query("東"), ["東"]);
     assert_eq!(query("v2版"), ["v2", "版"]);
+}
+
+#[test]
+fn scripts_without_spaces_are_found_by_any_sequence() {
+    for (word, text) in [
+        ("โรงพยาบาล", "โรงพยาบาลไม่เปิดทำการวันนี้"),
+        ("ทำการ", "โรงพยาบาลไม่เปิดทำการวันนี้"),
+        ("ဆေးရုံ", "ကျွန်တော်ဆေးရုံသွားမယ်"),
+        ("ໂຮງໝໍ", "ຂ້ອຍໄປໂຮງໝໍມື້ນີ້"),
+        ("ពេទ្យ", "ខ្ញុំទៅមន្ទីរពេទ្យថ្ងៃនេះ"),
+        ("docker", "ใช้dockerครับ"),
+    ] {
+        assert!(finds(word, text), "{word} in {text}");
+    }
+    assert!(!finds("บาลพยา", "โรงพยาบาล"));
+}
+
+#[test]
+fn a_pasted_sentence_counts_as_the_words_it_has() {
+    let sentence = "来週の会議は金曜日の午後三時から大会議室で行う予定なので資料を準備";
+    assert_eq!(count_words(sentence), 1);
+    assert!(finds(sentence, &format!("連絡：{sentence}してください")));
+    assert_eq!(count_words("a b 東京 A c👍"), 5);
+    let long = format!("{} tail", sentence.repeat(5));
+    assert!(query(&long).len() <= MAX_QUERY_TOKENS);
+    assert!(query(&long).contains(&"tail".to_owned()));
+}
+
+#[test]
+fn letters_without_a_decomposition_are_found_by_their_ascii() {
+    for (word, text) in [
+        ("mass", "Eine Maß Bier"),
+        ("Maß", "EINE MASS"),
+        ("lodz malpa", "Łódź i małpa"),
+        ("diyarbakir", "DİYARBAKIR toplantısı"),
+        ("toplantisi", "DİYARBAKIR toplantısı"),
+        ("smorrebrod", "Smørrebrød"),
+        ("aesir", "Æsir"),
+        ("coeur", "cœur"),
+        ("thor", "Þór"),
+        ("da nang", "Đà Nẵng"),
+    ] {
+        assert!(finds(word, text), "{word} in {text}");
+    }
 }
 
 #[test]

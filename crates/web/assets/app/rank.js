@@ -2,8 +2,16 @@
 
 import { make } from './dom.js';
 
-/** Letters without accents and case, so that `jose` finds José. */
-const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+/** What is typed for letters that Unicode does not decompose; the search of the server has the same. */
+const BASE = {
+  ß: 'ss', ł: 'l', ø: 'o', đ: 'd', ð: 'd', ɗ: 'd', ı: 'i', æ: 'ae', œ: 'oe', þ: 'th', ħ: 'h', ŧ: 't', ŋ: 'n',
+  ɓ: 'b', ƙ: 'k', ƴ: 'y', ǥ: 'g',
+};
+const UNDECOMPOSED = new RegExp(`[${Object.keys(BASE).join('')}]`, 'g');
+
+/** Letters without accents and case, so that `jose` finds José, and `strasse` Straße. */
+const folded = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  .replace(UNDECOMPOSED, (letter) => BASE[letter]);
 
 /**
  * The things with a name in which the letters stand: first the names that begin with them, then those

@@ -162,7 +162,7 @@ pub fn wrong_search(text: &str) -> Option<String> {
             "is too long (maximum is {MAX_SEARCH_CHARS} characters)"
         ));
     }
-    let is_long = search::query(text).len() > MAX_SEARCH_WORDS;
+    let is_long = search::count_words(text) > MAX_SEARCH_WORDS;
     is_long.then(|| format!("can't have more than {MAX_SEARCH_WORDS} words"))
 }
 
