@@ -32,6 +32,9 @@ const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-store");
 const KEPT: &str = "private, max-age=86400";
 /// A page that somebody uploaded may do nothing where it is opened.
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
+/// Audio and video are loaded by the document that the browser makes around them.
+const MEDIA_POLICY: HeaderValue =
+    HeaderValue::from_static("sandbox; default-src 'none'; media-src 'self'");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 const PART: AnswerHeader = (
@@ -203,7 +206,7 @@ fn dressed(mut response: Response, found: &Download, status: StatusCode) -> Resp
     *response.status_mut() = status;
     for (name, value) in [
         (CACHE_CONTROL, PRIVATE),
-        (CONTENT_SECURITY_POLICY, POLICY),
+        (CONTENT_SECURITY_POLICY, policy(&found.content_type)),
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (RESOURCE_POLICY, HeaderValue::from_static("cross-origin")),
         (ACCEPT_RANGES, HeaderValue::from_static("bytes")),
@@ -211,6 +214,13 @@ fn dressed(mut response: Response, found: &Download, status: StatusCode) -> Resp
         response.headers_mut().insert(name, value);
     }
     with_header(response, ETAG, &found.tag)
+}
+
+fn policy(content_type: &str) -> HeaderValue {
+    match content_type.split('/').next() {
+        Some("audio" | "video") => MEDIA_POLICY,
+        _ => POLICY,
+    }
 }
 
 /// Whether the client has the file with this tag (RFC 9110, section 13.1.2).

@@ -10,18 +10,19 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// What browsers show without running anything of it.
+/// Types that browsers show without running anything of it in the page's origin.
 const SHOWN: &[&str] = &[
     "image/png",
     "image/jpeg",
     "image/gif",
     "image/webp",
     "text/plain",
+    "application/pdf",
 ];
 
-/// The value of `Content-Disposition` (RFC 6266) for a file of this name and type. Only pictures
-/// and plain text are to be shown, everything else to be kept. It is ASCII without control
-/// characters, whatever the name.
+/// The value of `Content-Disposition` (RFC 6266) for a file of this name and type. Pictures, plain
+/// text, PDF, audio and video are to be shown, everything else to be kept. It is ASCII without
+/// control characters, whatever the name.
 ///
 /// ```
 /// use eddyline_wire::disposition;
@@ -35,7 +36,8 @@ const SHOWN: &[&str] = &[
 #[must_use]
 pub fn disposition(name: &str, content_type: &str) -> String {
     let essence = content_type.split(';').next().unwrap_or_default().trim();
-    let kind = if SHOWN.contains(&essence) {
+    let is_media = essence.starts_with("audio/") || essence.starts_with("video/");
+    let kind = if is_media || SHOWN.contains(&essence) {
         "inline"
     } else {
         "attachment"

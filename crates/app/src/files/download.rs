@@ -20,6 +20,9 @@ use crate::{Error, ErrorKind, Files, Result};
 /// What a PNG file begins with. A thumbnail is either that or a JPEG file.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
+/// How many bytes of a text are read to find out its charset.
+const EXAMINED: u64 = 64 << 10;
+
 /// The most characters behind a dot that tell what a file is.
 const MAX_ENDING: usize = 10;
 
@@ -181,7 +184,7 @@ impl Files {
             .ok_or_else(Error::not_found)?;
         let (content_type, size, tag) = match variant {
             Variant::File => (
-                file.content_type.clone(),
+                self.served_type(file, &key).await,
                 file.size.unsigned_abs(),
                 format!("\"{}\"", file.id.0),
             ),
@@ -209,6 +212,39 @@ impl Files {
             owner,
             key,
         })
+    }
+}
+
+impl Files {
+    /// The media type under which a file is handed out: that of a text names its charset where the
+    /// sender did not and its beginning is UTF-8, since browsers would take it for another
+    /// (RFC 6657, section 3). The bytes decide when they are read, so that this holds for files of
+    /// every age and origin.
+    async fn served_type(&self, file: &File, key: &FileKey) -> String {
+        let content_type = file.content_type.clone();
+        if !content_type.starts_with("text/") || content_type.contains(';') {
+            return content_type;
+        }
+        // What cannot be read now may be read when the link is followed.
+        match self.head(key).await {
+            Ok(head) if is_utf8_beginning(&head) => content_type + "; charset=utf-8",
+            _ => content_type,
+        }
+    }
+
+    async fn head(&self, key: &FileKey) -> Result<Vec<u8>> {
+        let content = self.files()?.open(key, Some(0..EXAMINED)).await?;
+        let chunks: Vec<_> = content.try_collect().await?;
+        Ok(chunks.concat())
+    }
+}
+
+/// Whether bytes are UTF-8, of which the last character may be cut.
+fn is_utf8_beginning(bytes: &[u8]) -> bool {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => true,
+        // Of bytes that are wrong, and not only cut, it knows the length.
+        Err(error) => error.error_len().is_none(),
     }
 }
 

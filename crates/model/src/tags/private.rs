@@ -5,17 +5,13 @@ use super::{Extracted, Tags, normalize, unread_tag};
 use crate::UserId;
 
 /// Sets whether the tags of a private message mark it as unread for its reader, whatever mentions
-/// in it have made of that. The mark stands before all other tags that begin with a colon.
+/// in it have made of that. The mark stands before all other tags.
 pub fn set_unread(extracted: &mut Extracted, reader: UserId, unread: bool) {
     let mark = unread_tag(reader);
     let mut tags = extracted.tags.to_vec();
     tags.retain(|tag| *tag != mark);
     if unread {
-        let place = tags
-            .iter()
-            .position(|tag| tag.starts_with(':'))
-            .unwrap_or(tags.len());
-        tags.insert(place, mark);
+        tags.insert(0, mark);
     }
     extracted.tags = tags.into();
 }
@@ -47,13 +43,13 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_stands_before_what_else_begins_with_a_colon() {
+    fn the_mark_stands_before_all_other_tags() {
         for (before, after) in [
             (&[][..], &[":unread:2"][..]),
-            (&["tea"], &["tea", ":unread:2"]),
+            (&["tea"], &[":unread:2", "tea"]),
             (
                 &["tea", ":user:2", ":unread:2", "milk"],
-                &["tea", ":unread:2", ":user:2", "milk"],
+                &[":unread:2", "tea", ":user:2", "milk"],
             ),
             (
                 &[":url", "tea", ":file"],

@@ -31,7 +31,7 @@ async fn broken_forms_are_refused(tenant: Tenant) {
         (file().file("other", "b.txt", "text/plain", b"b"), "other"),
         (file().text("file_name", &"x".repeat(256)), "file_name"),
         (file().text("content_type", "text"), "content_type"),
-        (file().text("tags", "a").text("tags[]", "b"), "tags[]"),
+        (file().text("tags", "a").text("tags[b]", "b"), "tags[b]"),
         (file().part("name=\"uuid\"", "", b"\xff"), "uuid"),
         (file().text("thread[title]", "x"), "thread"),
     ] {

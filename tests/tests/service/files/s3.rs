@@ -150,6 +150,13 @@ async fn walk(server: &Server, store: &S3Server) {
         .file("content", "a", "", b"a");
     refused.refused(&acme.ben.client, path, 400).await;
     until(store, 0).await;
+
+    let notes = Form::of("file").file("content", "a.txt", "text/plain", "Grüße".as_bytes());
+    let notes = notes.posted(&acme.ben.client, path).await;
+    let notes = link(&acme.ada.client, text(&notes["content"]["path"])).await;
+    let served = follow(notes, "").await;
+    let charset = Some("text/plain; charset=utf-8");
+    assert_eq!(served.header("content-type"), charset);
 }
 
 async fn until(store: &S3Server, count: usize) {
