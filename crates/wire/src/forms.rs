@@ -47,6 +47,16 @@ impl Bounds {
         values: 10_000,
         containers: 2_000,
     };
+
+    /// What is left when so much is added.
+    fn without(self, values: usize, containers: usize) -> Result<Self, Refused> {
+        let values = self.values.checked_sub(values).ok_or(Refused::Room)?;
+        let containers = self.containers.checked_sub(containers);
+        Ok(Self {
+            values,
+            containers: containers.ok_or(Refused::Room)?,
+        })
+    }
 }
 
 /// A form or query that cannot be read, and the name of the field where it went wrong.
@@ -68,7 +78,7 @@ pub enum FormProblem {
     /// The decoded bytes are not UTF-8.
     #[error("is not valid UTF-8")]
     Utf8,
-    /// One name is used as a text and as a list or an object, or as a list and as an object.
+    /// One name is used as an object and as a text or a list.
     #[error("is given in forms that exclude each other")]
     Clash,
     /// The name is nested more than [`MAX_DEPTH`] deep.
@@ -176,7 +186,8 @@ pub fn pairs(text: &[u8]) -> Option<Vec<(String, String)>> {
 
 /// The object that a form's fields make, one field after the other.
 ///
-/// - `a=1`, `a=2` is the later value; `a[]=1`, `a[]=2` is a list; `a[b]=1` is an object.
+/// - `a=1`, `a=2` is a list, as is `a[]=1`, `a[]=2`; `a[b]=1` is an object. A repeated value with
+///   commas is several elements, as it is where it stands alone for a list.
 /// - `a[][b]=1`, `a[][c]=2` is a list of one object; a name that the last object of the list
 ///   already has starts the next object.
 /// - A name whose brackets do not match (`a[b`, `a[b]c`) is a plain name as a whole, brackets at
@@ -335,22 +346,38 @@ fn store(
             entry.insert(fresh(steps, value, room)?);
             Ok(())
         }
-        (Entry::Occupied(mut entry), []) => match entry.get_mut() {
-            Value::String(text) => {
-                *text = value;
-                Ok(())
-            }
-            _ => Err(Refused::Clash),
-        },
+        (Entry::Occupied(entry), []) => {
+            let list = as_list(entry.into_mut(), room)?;
+            *room = room.without(parts(&value).count(), 0)?;
+            list.extend(parts(&value));
+            Ok(())
+        }
         (Entry::Occupied(entry), [Step::Member(key), rest @ ..]) => match entry.into_mut() {
             Value::Object(inner) => store(inner, key, rest, value, room),
             _ => Err(Refused::Clash),
         },
         (Entry::Occupied(entry), [Step::Element, rest @ ..]) => match entry.into_mut() {
             Value::Array(list) => append(list, rest, value, room),
+            text if rest.is_empty() => append(as_list(text, room)?, rest, value, room),
             _ => Err(Refused::Clash),
         },
     }
+}
+
+/// The list that a parameter is whose name is repeated. Its first value may be a list already, as
+/// one text.
+fn as_list<'v>(place: &'v mut Value, room: &mut Bounds) -> Result<&'v mut Vec<Value>, Refused> {
+    if let Value::String(text) = place {
+        *room = room.without(parts(text).count(), 1)?;
+        *place = Value::Array(parts(text).collect());
+    }
+    place.as_array_mut().ok_or(Refused::Clash)
+}
+
+/// The elements of a list that is one text, with commas between them.
+fn parts(text: &str) -> impl Iterator<Item = Value> {
+    let parts = text.split(',').map(str::trim);
+    parts.filter(|part| !part.is_empty()).map(Value::from)
 }
 
 /// Adds to the last object of a list when that lacks the name, else adds an element.
@@ -386,14 +413,7 @@ fn has(object: &Map<String, Value>, steps: &[Step<'_>]) -> bool {
 
 /// The value that a name makes where there is nothing yet, if there is room for it.
 fn fresh(steps: &[Step<'_>], value: String, room: &mut Bounds) -> Result<Value, Refused> {
-    room.values = room
-        .values
-        .checked_sub(steps.len() + 1)
-        .ok_or(Refused::Room)?;
-    room.containers = room
-        .containers
-        .checked_sub(steps.len())
-        .ok_or(Refused::Room)?;
+    *room = room.without(steps.len() + 1, steps.len())?;
     Ok(steps
         .iter()
         .rev()

@@ -283,6 +283,9 @@ async fn numbers_that_are_none_are_refused(tenant: Tenant) {
         }
     }
     refused(&tenant, "tag_mode=xor", "tag_mode").await;
+    // A list where one value belongs.
+    refused(&tenant, "limit=1&limit=2", "limit").await;
+    refused(&tenant, "tag_mode=or&tag_mode=and", "tag_mode").await;
     assert_eq!(
         list(&tenant, "since_id=0&until_id=9223372036854775807").await,
         Vec::<i64>::new()
@@ -394,6 +397,14 @@ async fn tags_are_all_wanted_unless_one_suffices(tenant: Tenant) {
         list(&tenant, "tags=two,three,unheard&tag_mode=or").await,
         [2, 3, 4]
     );
+    // A repeated name gathers a list, in each of its forms.
+    assert_eq!(list(&tenant, "tags=one&tags=two").await, [3]);
+    let any = "tags=two&tags=three,unheard&tag_mode=or";
+    assert_eq!(
+        list(&tenant, any).await,
+        list(&tenant, "tags=two,three&tag_mode=or").await
+    );
+    assert_eq!(list(&tenant, "tags[]=one&tags=two").await, [3]);
     assert!(list(&tenant, "tags=one,unheard").await.is_empty());
     assert_eq!(list(&tenant, "tags=one,one").await, [1, 3]);
     assert_eq!(list(&tenant, "tags=one,one,two,one").await, [3]);
