@@ -123,8 +123,8 @@ impl Visit {
     }
 
     /// The time zone of the browser.
-    pub(crate) fn zone(&self) -> Zone {
-        self.zone
+    pub(crate) fn zone(&self) -> &Zone {
+        &self.zone
     }
 
     /// Whether the page says what a flow is: the user of this browser has not closed that hint.

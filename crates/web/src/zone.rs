@@ -4,21 +4,20 @@ use std::str::FromStr;
 
 use eddyline_model::Timestamp;
 use http::HeaderMap;
+use jiff::civil;
+use jiff::tz::TimeZone;
 use time::macros::format_description;
-use time::{Date, OffsetDateTime, UtcOffset};
+use time::{Date, Month};
 
 use crate::cookies;
 use crate::texts::Texts;
 
-/// The cookie in which a script notes how many minutes the reader's clock is ahead of UTC.
+/// The cookie in which a script notes the reader's time zone, as `Europe/Helsinki`.
 const COOKIE: &str = "eddyline-zone";
-/// No clock on Earth differs from UTC by more.
-const MAX_MINUTES: i32 = 14 * 60;
 
-/// How far the reader's clock is ahead of UTC. It is that of now, so times from before a change to
-/// or from summer time can be off by an hour until the script shows them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Zone(UtcOffset);
+/// The time zone of the reader, which knows the summer time of each year.
+#[derive(Clone, Debug)]
+pub(crate) struct Zone(TimeZone);
 
 /// A day of the reader's calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,41 +35,51 @@ impl FromStr for Day {
 
 impl Zone {
     /// That of UTC, for pages that say so.
-    pub(crate) const UTC: Self = Self(UtcOffset::UTC);
+    pub(crate) const UTC: Self = Self(TimeZone::UTC);
 
     /// The zone that a request shows, or UTC.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        let minutes = cookies::find(headers, COOKIE)
-            .and_then(|value| value.parse::<i32>().ok())
-            .filter(|minutes| minutes.abs() <= MAX_MINUTES);
-        let offset = UtcOffset::from_whole_seconds(minutes.unwrap_or_default() * 60);
-        Self(offset.unwrap_or(UtcOffset::UTC))
+        let name = cookies::find(headers, COOKIE);
+        let zone = name.and_then(|name| TimeZone::get(&name).ok());
+        Self(zone.unwrap_or(TimeZone::UTC))
     }
 
     /// The time of the day, as `09:06`.
-    pub(crate) fn clock(self, at: Timestamp) -> String {
+    pub(crate) fn clock(&self, at: Timestamp) -> String {
         self.moment(at).map_or_else(String::new, |moment| {
             format!("{:02}:{:02}", moment.hour(), moment.minute())
         })
     }
 
     /// The day of a point in time.
-    pub(crate) fn day(self, at: Timestamp) -> Day {
-        Day(self.moment(at).map_or(Date::MIN, OffsetDateTime::date))
+    pub(crate) fn day(&self, at: Timestamp) -> Day {
+        let date = self.moment(at).and_then(|moment| to_date(moment.date()));
+        Day(date.unwrap_or(Date::MIN))
     }
 
-    /// When a day begins. `None` for a day before 1970.
-    pub(crate) fn start(self, day: Day) -> Option<Timestamp> {
-        let start = day.0.midnight().assume_offset(self.0);
-        let millis = i64::try_from(start.unix_timestamp_nanos() / 1_000_000).ok()?;
+    /// When a day begins: after midnight where clocks are put forward then. `None` for a day before
+    /// 1970.
+    pub(crate) fn start(&self, day: Day) -> Option<Timestamp> {
+        let date = to_civil(day.0)?.to_zoned(self.0.clone()).ok()?;
+        let millis = date.start_of_day().ok()?.timestamp().as_millisecond();
         (millis >= 0).then_some(Timestamp(millis))
     }
 
-    fn moment(self, at: Timestamp) -> Option<OffsetDateTime> {
-        let nanos = i128::from(at.0) * 1_000_000;
-        let moment = OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?;
-        moment.checked_to_offset(self.0)
+    fn moment(&self, at: Timestamp) -> Option<civil::DateTime> {
+        let at = jiff::Timestamp::from_millisecond(at.0).ok()?;
+        Some(self.0.to_datetime(at))
     }
+}
+
+fn to_date(date: civil::Date) -> Option<Date> {
+    let month = Month::try_from(date.month().unsigned_abs()).ok()?;
+    Date::from_calendar_date(date.year().into(), month, date.day().unsigned_abs()).ok()
+}
+
+fn to_civil(date: Date) -> Option<civil::Date> {
+    let (year, month, day) = date.to_calendar_date();
+    let month = i8::try_from(u8::from(month)).ok()?;
+    civil::Date::new(i16::try_from(year).ok()?, month, i8::try_from(day).ok()?).ok()
 }
 
 impl Day {
@@ -158,17 +167,19 @@ mod tests {
     #[test]
     fn a_point_in_time_is_told_by_the_clock_of_the_reader() {
         for (cookie, clock, day) in [
-            ("0", "23:35", "Saturday, 21 November"),
-            ("60", "00:35", "Sunday, 22 November"),
-            ("-210", "20:05", "Saturday, 21 November"),
-            ("9999", "23:35", "Saturday, 21 November"),
-            ("x", "23:35", "Saturday, 21 November"),
+            ("UTC", "23:35", "Saturday, 21 November"),
+            ("Europe/Berlin", "00:35", "Sunday, 22 November"),
+            ("America/St_Johns", "20:05", "Saturday, 21 November"),
+            ("Pacific/Kiritimati", "13:35", "Sunday, 22 November"),
+            ("Nowhere/Land", "23:35", "Saturday, 21 November"),
+            ("../../etc/passwd", "23:35", "Saturday, 21 November"),
+            ("", "23:35", "Saturday, 21 November"),
         ] {
             let zone = zone(cookie);
             assert_eq!(zone.clock(AT), clock, "{cookie}");
             assert_eq!(zone.day(AT).name(zone.day(AT), english()), day, "{cookie}");
         }
-        assert_eq!(zone("0").clock(Timestamp(i64::MAX)), "");
+        assert_eq!(zone("UTC").clock(Timestamp(i64::MAX)), "");
     }
 
     #[test]
@@ -176,21 +187,36 @@ mod tests {
         let day: Day = "2026-11-22".parse().unwrap();
         assert_eq!(day.key(), "2026-11-22");
         for (cookie, start) in [
-            ("0", 1_795_305_600_000),
-            ("60", 1_795_302_000_000),
-            ("-210", 1_795_318_200_000),
+            ("UTC", 1_795_305_600_000),
+            ("Europe/Berlin", 1_795_302_000_000),
+            ("America/St_Johns", 1_795_318_200_000),
         ] {
             assert_eq!(zone(cookie).start(day), Some(Timestamp(start)), "{cookie}");
         }
-        assert_eq!(zone("0").start("1969-12-31".parse().unwrap()), None);
+        assert_eq!(zone("UTC").start("1969-12-31".parse().unwrap()), None);
         for bad in ["", "2026-11-31", "2026-1-1", "20-11-2026", "2026-11-22x"] {
             assert_eq!(bad.parse::<Day>(), Err(()), "{bad}");
         }
     }
 
     #[test]
+    fn a_day_of_another_season_has_the_clock_of_that_season() {
+        let berlin = zone("Europe/Berlin");
+        // 15 July 2026, 21:30 UTC.
+        assert_eq!(berlin.clock(Timestamp(1_784_151_000_000)), "23:30");
+        let summer: Day = "2026-07-16".parse().unwrap();
+        // 15 July 2026, 22:00 UTC.
+        assert_eq!(berlin.start(summer), Some(Timestamp(1_784_152_800_000)));
+        // Clocks in Lebanon go from midnight to one: 28 March 2026, 22:00 UTC.
+        let beirut = zone("Asia/Beirut");
+        let changed: Day = "2026-03-29".parse().unwrap();
+        assert_eq!(beirut.start(changed), Some(Timestamp(1_774_735_200_000)));
+        assert_eq!(beirut.clock(Timestamp(1_774_735_200_000)), "01:00");
+    }
+
+    #[test]
     fn a_day_is_told_the_shorter_the_nearer_it_is() {
-        let zone = zone("0");
+        let zone = zone("UTC");
         let today = zone.day(AT);
         let ago = |days: i64| zone.day(Timestamp(AT.0 - days * 86_400_000));
         for (language, thursday, november, this_year, last_year) in [

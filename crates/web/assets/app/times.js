@@ -49,8 +49,7 @@ export function shortTime(at) {
   return t('locale.day_short', { date: day.getDate(), month: list('locale.months_short')[day.getMonth()] });
 }
 
-/** Tells the server how far the reader's clock is ahead of UTC, for the pages to come. */
+/** Tells the server the reader's time zone, for the pages to come. */
 export function noteZone() {
-  const minutes = -new Date().getTimezoneOffset();
-  setCookie('eddyline-zone', minutes);
+  setCookie('eddyline-zone', Intl.DateTimeFormat().resolvedOptions().timeZone);
 }

@@ -35,7 +35,7 @@ pub(super) type UsersById = BTreeMap<i64, PagePerson>;
 pub(super) struct RowContext<'a> {
     pub(super) t: &'static Texts,
     pub(super) people: &'a UsersById,
-    pub(super) zone: Zone,
+    pub(super) zone: &'a Zone,
     pub(super) now: Timestamp,
     /// The reader.
     pub(super) me: i64,
