@@ -57,8 +57,9 @@ pub struct Application {
 
 impl Application {
     /// The redirect URI that a request means. It must be one of the application's, character by
-    /// character; when it is left out there must be only one to choose from (RFC 6749, section
-    /// 3.1.2.3).
+    /// character; a loopback address that was registered without a port has any, since a program on
+    /// the user's machine learns its port only when it starts (RFC 8252, section 7.3). When it is
+    /// left out there must be only one to choose from (RFC 6749, section 3.1.2.3).
     #[must_use]
     pub fn redirect_uri(&self, wanted: Option<&str>) -> Option<RedirectUri> {
         match wanted {
@@ -68,8 +69,8 @@ impl Application {
             Some(text) => self
                 .redirect_uris
                 .iter()
-                .find(|known| known.as_str() == text)
-                .cloned(),
+                .any(|registered| registered.allows(text))
+                .then(|| RedirectUri(text.to_owned())),
             None => match self.redirect_uris.as_slice() {
                 [only] if !only.is_out_of_band() || self.out_of_band => Some(only.clone()),
                 _ => None,
@@ -128,6 +129,21 @@ pub fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
     all
 }
 
+/// The host of a loopback address by number, its port, and what follows. `localhost` is none: it
+/// may lead elsewhere (RFC 8252, section 8.3).
+fn split_loopback(address: &str) -> Option<(&str, &str, &str)> {
+    let hosts = ["http://127.0.0.1", "http://[::1]"];
+    let host = hosts.into_iter().find(|host| address.starts_with(host))?;
+    let after = &address[host.len()..];
+    let (port, rest) = after.split_at(after.find(['/', '?']).unwrap_or(after.len()));
+    let is_port = |digits: &str| {
+        digits.bytes().all(|byte| byte.is_ascii_digit())
+            && digits.parse::<u16>().is_ok_and(|port| port > 0)
+    };
+    let is_host_alone = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
+    is_host_alone.then_some((host, port, rest))
+}
+
 /// Why an address cannot be an application's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidUri {
@@ -177,6 +193,17 @@ impl RedirectUri {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Whether an address that a request names is this one, or this one at a port, where it is a
+    /// loopback address without one.
+    fn allows(&self, address: &str) -> bool {
+        let is_at_a_port = || {
+            let (host, port, rest) = split_loopback(&self.0)?;
+            let (wanted_host, _, wanted_rest) = split_loopback(address)?;
+            Some(port.is_empty() && (host, rest) == (wanted_host, wanted_rest))
+        };
+        self.0 == address || is_at_a_port() == Some(true)
     }
 
     /// Whether the code is shown to the user instead.

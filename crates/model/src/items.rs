@@ -114,6 +114,20 @@ impl Color {
         ("blue", Self::Blue),
     ];
 
+    /// Names of CSS for which tools have no other: the colour that is nearest.
+    pub const CSS: [(&'static str, Self); 10] = [
+        ("gray", Self::Grey),
+        ("silver", Self::Grey),
+        ("white", Self::Grey),
+        ("maroon", Self::Red),
+        ("olive", Self::Yellow),
+        ("teal", Self::Cyan),
+        ("aqua", Self::Cyan),
+        ("navy", Self::Blue),
+        ("fuchsia", Self::Purple),
+        ("magenta", Self::Purple),
+    ];
+
     /// The name.
     #[must_use]
     pub fn as_str(self) -> &'static str {

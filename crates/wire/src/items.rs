@@ -39,7 +39,8 @@ pub fn read_item(value: &Value, errors: &mut FieldErrors) -> Option<Item> {
     }
     let external_url = item.url("external_url");
     let status = item.object("status").and_then(|mut status| {
-        let color = status.choice("color", &Color::EACH, false);
+        let colors = [&Color::EACH[..], &Color::CSS[..]].concat();
+        let color = status.choice("color", &colors, true);
         match status.text("value", MAX_SHORT_CHARS) {
             Some(value) => Some(Status { value, color }),
             // A colour alone says nothing.

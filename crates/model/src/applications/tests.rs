@@ -51,6 +51,33 @@ fn a_redirect_uri_is_compared_character_by_character() {
 }
 
 #[test]
+fn a_loopback_address_without_a_port_has_any() {
+    let program = application(&["http://127.0.0.1/cb?x=1", "http://[::1]/cb"]);
+    for (wanted, allowed) in [
+        ("http://127.0.0.1:51234/cb?x=1", true),
+        ("http://127.0.0.1/cb?x=1", true),
+        ("http://[::1]:51234/cb", true),
+        ("http://127.0.0.1:51234/cb", false),
+        ("http://127.0.0.1:51234/CB?x=1", false),
+        ("http://127.0.0.1:0/cb?x=1", false),
+        ("http://127.0.0.1:65536/cb?x=1", false),
+        ("http://127.0.0.1:+9/cb?x=1", false),
+        ("http://127.0.0.1:1@evil.example/cb?x=1", false),
+        ("http://127.0.0.1.evil.example/cb?x=1", false),
+        ("http://127.0.0.2:9000/cb?x=1", false),
+        ("http://localhost:9000/cb?x=1", false),
+        ("https://127.0.0.1:9000/cb?x=1", false),
+    ] {
+        let uri = program.redirect_uri(Some(wanted));
+        let expected = allowed.then_some(wanted);
+        assert_eq!(uri.as_ref().map(RedirectUri::as_str), expected, "{wanted}");
+    }
+    let others = application(&["http://localhost/cb", "http://127.0.0.1:9000/cb"]);
+    assert_eq!(others.redirect_uri(Some("http://localhost:1/cb")), None);
+    assert_eq!(others.redirect_uri(Some("http://127.0.0.1:1/cb")), None);
+}
+
+#[test]
 fn a_redirect_uri_may_be_left_out_when_there_is_only_one() {
     let one = application(&["https://robot.example/back"]);
     assert_eq!(

@@ -79,10 +79,6 @@ async fn each_mistake_is_named_by_its_field(tenant: Tenant) {
             "thread[status][color]",
         ),
         (
-            with_thread(&json!({"title": "x", "status": {"value": "x", "color": "RED"}})),
-            "thread[status][color]",
-        ),
-        (
             with_thread(&json!({"title": "x", "fields": [{"value": "x"}]})),
             "thread[fields][0][label]",
         ),
