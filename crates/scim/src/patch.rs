@@ -59,8 +59,7 @@ impl Patch {
     ///   required is taken away.
     /// - [`InvalidValue`](ScimType::InvalidValue): a value is missing, has a wrong type or contains
     ///   NUL.
-    /// - [`NoTarget`](ScimType::NoTarget): nothing of what is to be changed is kept, or something
-    ///   is to be removed without a path.
+    /// - [`NoTarget`](ScimType::NoTarget): something is to be removed without a path.
     pub fn read(body: &Map<String, Value>) -> Result<Self, ScimError> {
         let operations = find_given(body, "Operations")?.and_then(Value::as_array);
         let operations = operations.filter(|list| (1..=MAX_OPERATIONS).contains(&list.len()));
@@ -73,12 +72,11 @@ impl Patch {
             read_operation(operation, &mut changes, &mut unknown)?;
         }
         match unknown {
-            _ if !changes.is_empty() => Ok(Self { changes }),
-            Some(path) => {
+            Some(path) if changes.is_empty() => {
                 let detail = format!("{} names nothing that users have", shown(&path));
                 Err(ScimError::invalid(ScimType::InvalidPath, "", detail))
             }
-            None => Err(no_target("None of these attributes are kept")),
+            _ => Ok(Self { changes }),
         }
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::names::join;
-use crate::values::{boolean, find_given, first_email, object, text};
+use crate::values::{boolean, find_given, object, primary_email, text};
 use crate::{ScimError, State};
 
 /// What a whole resource says about a user. What it does not say is `None`.
@@ -16,7 +16,7 @@ pub struct RequestedUser {
     /// The full name, never blank: `name.givenName` and `name.familyName` joined, or else
     /// `name.formatted`, or else `displayName`.
     pub name: Option<String>,
-    /// The address of the first of `emails`.
+    /// The address of `emails` that is primary, or else of the first.
     pub email: Option<String>,
     /// `nickName`. When it is empty, the caller makes one from the name.
     pub nick: Option<String>,
@@ -48,7 +48,7 @@ impl RequestedUser {
             external_id: text_of("externalId")?,
             name: full_name(body)?,
             email: find_given(body, "emails")?
-                .map(first_email)
+                .map(primary_email)
                 .transpose()?
                 .flatten(),
             nick: text_of("nickName")?,
@@ -133,7 +133,7 @@ mod tests {
                 user_name: text("ada@example.org"),
                 external_id: text("00u1"),
                 name: text("Ada King Lovelace"),
-                email: text("ada@example.org"),
+                email: text("b@c"),
                 nick: text("ada"),
                 active: Some(true),
             })
@@ -195,9 +195,11 @@ mod tests {
     }
 
     #[test]
-    fn the_first_email_counts_in_each_of_its_forms() {
+    fn the_primary_email_counts_and_else_the_first_in_each_of_its_forms() {
         for emails in [
-            json!([{"value": "a@b", "type": "home"}, {"value": "c@d", "primary": true}]),
+            json!([{"value": "c@d", "type": "home"}, {"value": "a@b", "primary": true}]),
+            json!([{"value": "c@d", "primary": false}, {"value": "a@b", "Primary": "True"}]),
+            json!([{"value": "a@b", "type": "home"}, {"value": "c@d"}]),
             json!(["a@b", 7]),
             json!({"value": "a@b"}),
             json!("a@b"),

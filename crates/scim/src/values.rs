@@ -73,12 +73,27 @@ pub(crate) fn object<'a>(
         .ok_or_else(|| invalid(field, "must be an object"))
 }
 
-/// The first address among `emails`: an array of objects with `value`, or of texts, or only one of
-/// these. `None` when there is none.
-pub(crate) fn first_email(value: &Value) -> Result<Option<String>, ScimError> {
+/// The address among `emails` that is marked as primary (RFC 7643, section 2.4), or else the first:
+/// an array of objects with `value`, or of texts, or only one of these. `None` when there is none.
+pub(crate) fn primary_email(value: &Value) -> Result<Option<String>, ScimError> {
     match value {
-        Value::Array(emails) => emails.first().map_or(Ok(None), email),
+        Value::Array(emails) => {
+            let primary = emails.iter().find(|email| is_primary(email));
+            primary.or(emails.first()).map_or(Ok(None), email)
+        }
         one => email(one),
+    }
+}
+
+/// Whether an address is marked as primary.
+pub(crate) fn is_primary(email: &Value) -> bool {
+    let mark = email
+        .as_object()
+        .and_then(|email| find(email, "primary").ok().flatten());
+    match mark {
+        Some(Value::String(text)) => boolean_of_text(text) == Some(true),
+        Some(mark) => mark == &Value::Bool(true),
+        None => false,
     }
 }
 

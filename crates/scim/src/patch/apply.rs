@@ -35,7 +35,7 @@ pub(super) fn apply(changes: &[Change], mut state: State) -> Result<State, ScimE
             }
         }
     }
-    if missed == changes.len() {
+    if missed > 0 && missed == changes.len() {
         return Err(no_target("No address matches that is kept"));
     }
     if let Some(full) = name.full(&state.name) {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::target::MappedAttribute;
 use crate::path::ValueFilter;
-use crate::values::{boolean, email, find, object, text};
+use crate::values::{boolean, email, find, is_primary, object, text};
 use crate::{ScimError, ScimType};
 
 /// One thing that becomes another.
@@ -90,12 +90,13 @@ enum Emails {
     Unkept,
 }
 
-/// The first address of the type that is kept, or of none.
+/// The address that is marked as primary, or else the first of the type that is kept or of none.
 fn read_emails(value: &Value) -> Result<Emails, ScimError> {
     let emails = value
         .as_array()
         .map_or(slice::from_ref(value), Vec::as_slice);
-    let Some(first) = emails.iter().find(|email| !is_other(email)) else {
+    let primary = emails.iter().find(|email| is_primary(email));
+    let Some(first) = primary.or_else(|| emails.iter().find(|email| !is_other(email))) else {
         return Ok(if emails.is_empty() {
             Emails::None
         } else {
