@@ -50,7 +50,7 @@ async fn an_old_client_sends_a_private_file_in_either_way(server: Server) {
     let unread = format!(":unread:{}", ben.id);
     for (number, answer, tags) in [
         (1, first, json!([unread, ":file"])),
-        (2, second, json!(["tea", unread, ":file"])),
+        (2, second, json!([unread, "tea", ":file"])),
     ] {
         assert_eq!(answer.status, 201, "{}", answer.text());
         let message = answer.json();
