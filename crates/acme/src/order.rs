@@ -92,7 +92,14 @@ async fn prove(order: &mut Order, resolver: &AcmeResolver) -> Result<()> {
             .ok_or_else(|| AcmeError::NoChallenge(domain.clone()))?;
         let digest = challenge.key_authorization().digest();
         resolver.show_challenge(&domain, challenge_certificate(&domain, digest.as_ref())?);
-        challenge.set_ready().await?;
+        match challenge.set_ready().await {
+            // An authority may have failed to check the name before it answers.
+            Err(instant_acme::Error::Api(problem)) => {
+                let problem = problem.to_string();
+                return Err(AcmeError::Refused { domain, problem });
+            }
+            ready => ready?,
+        }
     }
     Ok(())
 }
