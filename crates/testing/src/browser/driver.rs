@@ -94,6 +94,8 @@ impl Driver {
         let keeper = Command::new("sh")
             .args(["-c", RUN, "driver.sh"])
             .arg(program)
+            // What the browser downloads goes where it works.
+            .current_dir(std::env::temp_dir())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // An interrupt at the terminal ends the tests; then it ends the browser in order.
