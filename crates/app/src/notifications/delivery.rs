@@ -1,6 +1,6 @@
 //! The job that sends push messages.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,8 +130,9 @@ impl Notifications {
         postponed: Vec<DuePush>,
     ) -> Result<Vec<(QueuedPush, PushMessage, Sender)>> {
         let ids: Vec<i64> = senders.iter().map(|(id, _)| *id).collect();
-        // What they say is read before: all who write wait for a transaction that writes.
+        // Messages are composed before: all who write wait for a transaction that writes.
         let mut messages = self.compose(ids.clone()).await?;
+        let composed: HashSet<i64> = messages.keys().copied().collect();
         let (taken, _) = self
             .core
             .store()
@@ -145,15 +146,14 @@ impl Notifications {
                 let (mut taken, mut ended) = (Vec::new(), Vec::new());
                 for queued in tx.notifications().claim_pushes(&ids, now, again)? {
                     let is_late = now.0 - queued.created_at.0 >= MAX_AGE_MILLIS;
-                    match messages.remove(&queued.id).filter(|_| !is_late) {
-                        Some(message) => taken.push((queued, message)),
-                        None => {
-                            // The claim put off the other messages of the browser too; they are due
-                            // as before.
-                            let session = &queued.push.session;
-                            tx.notifications().postpone_pushes(session, now)?;
-                            ended.push(queued.id);
-                        }
+                    if composed.contains(&queued.id) && !is_late {
+                        taken.push(queued);
+                    } else {
+                        // The claim put off the other messages of the browser too; they are due as
+                        // before.
+                        let session = &queued.push.session;
+                        tx.notifications().postpone_pushes(session, now)?;
+                        ended.push(queued.id);
                     }
                 }
                 tx.notifications().delete_pushes(&ended)?;
@@ -161,7 +161,8 @@ impl Notifications {
             })
             .await?;
         let mut senders: HashMap<i64, Sender> = senders.into_iter().collect();
-        let sent = taken.into_iter().filter_map(|(queued, message)| {
+        let sent = taken.into_iter().filter_map(|queued| {
+            let message = messages.remove(&queued.id)?;
             let sender = senders.remove(&queued.id)?;
             Some((queued, message, sender))
         });
