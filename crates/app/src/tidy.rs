@@ -43,9 +43,10 @@ impl Rewriting {
         }
     }
 
-    /// The number of messages that one transaction rewrites. Each may have thousands of marks.
+    /// The number of messages that one transaction rewrites.
     fn at_once(self) -> usize {
         match self {
+            // Each may have thousands of marks.
             Self::Marks => 4,
             Self::Words => 50,
         }
@@ -356,7 +357,7 @@ mod tests {
             tx.messages().update(&before, &message, &words)
         });
         update.await.unwrap();
-        let found = async || {
+        let count_found = async || {
             let query = MessageQuery {
                 search: Some(eddyline_model::search::query("mass")),
                 limit: 10,
@@ -365,8 +366,8 @@ mod tests {
             let list = store.list(id, query, usize::MAX, |page| page.messages.len());
             list.await.unwrap()
         };
-        assert_eq!(found().await, 0);
+        assert_eq!(count_found().await, 0);
         world.app.core().tidy().await.unwrap();
-        assert_eq!(found().await, 1);
+        assert_eq!(count_found().await, 1);
     }
 }

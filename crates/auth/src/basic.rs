@@ -48,7 +48,8 @@ pub(crate) fn scheme(header: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// What follows the name of the scheme Basic, decoded: a name and a password with a colon between.
-/// What is not UTF-8 is ISO 8859-1, which older clients send (RFC 7617, appendix B.3).
+/// Bytes that are not UTF-8 are taken for ISO 8859-1, which older clients send (RFC 7617, appendix
+/// B.3).
 pub(crate) fn pair(encoded: &[u8]) -> Option<String> {
     let bytes = STANDARD_NO_PAD_INDIFFERENT.decode(encoded).ok()?;
     let latin1 = |error: std::string::FromUtf8Error| {

@@ -20,6 +20,7 @@ pub fn is_cjk(c: char) -> bool {
             | '\u{ac00}'..='\u{d7ff}'
             | '\u{f900}'..='\u{faff}'
             | '\u{ff66}'..='\u{ffdc}'
+            | '\u{1aff0}'..='\u{1b16f}'
             | '\u{20000}'..='\u{3ffff}'
     )
 }

@@ -20,7 +20,7 @@ use crate::{Error, ErrorKind, Files, Result};
 /// What a PNG file begins with. A thumbnail is either that or a JPEG file.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// How many bytes of a text are read to find out its charset.
+/// The number of bytes of a text that are read to find out its charset.
 const EXAMINED: u64 = 64 << 10;
 
 /// The most characters behind a dot that tell what a file is.
@@ -213,9 +213,7 @@ impl Files {
             key,
         })
     }
-}
 
-impl Files {
     /// The media type under which a file is handed out: that of a text names its charset where the
     /// sender did not and its beginning is UTF-8, since browsers would take it for another
     /// (RFC 6657, section 3). The bytes decide when they are read, so that this holds for files of
@@ -232,6 +230,7 @@ impl Files {
         }
     }
 
+    /// The beginning of a file.
     async fn head(&self, key: &FileKey) -> Result<Vec<u8>> {
         let content = self.files()?.open(key, Some(0..EXAMINED)).await?;
         let chunks: Vec<_> = content.try_collect().await?;
@@ -239,11 +238,11 @@ impl Files {
     }
 }
 
-/// Whether bytes are UTF-8, of which the last character may be cut.
+/// Returns `true` for UTF-8, of which the last character may be cut.
 fn is_utf8_beginning(bytes: &[u8]) -> bool {
     match std::str::from_utf8(bytes) {
         Ok(_) => true,
-        // Of bytes that are wrong, and not only cut, it knows the length.
+        // A sequence that is only cut has no length of an error.
         Err(error) => error.error_len().is_none(),
     }
 }

@@ -113,8 +113,8 @@ impl Notifications {
         } = scan;
         let has_pushes = !pushes.is_empty();
         while pushes.len() > WRITTEN_AT_ONCE {
-            let some = pushes.drain(..WRITTEN_AT_ONCE).collect();
-            if !self.write(some, cursor.clone(), None).await? {
+            let portion = pushes.drain(..WRITTEN_AT_ONCE).collect();
+            if !self.write(portion, cursor.clone(), None).await? {
                 return Ok(false);
             }
         }
@@ -244,14 +244,14 @@ fn pushes_of_room(
             continue;
         }
         let level = *levels.get(&(room, user)).unwrap_or(&settings.level);
-        let mut told = messages.iter().filter(|message| {
+        let mut notified = messages.iter().filter(|message| {
             let is_mentioned = mentioned.contains(&(message.id, user));
             // A private message is addressed to one of the two users.
             let is_theirs = message.to.is_none_or(|to| to == user);
             is_theirs && is_notified(message, user, level, is_mentioned)
         });
-        // Of several messages of a room a browser is told of the last.
-        pushes.extend(told.next_back().map(|message| NewPush {
+        // A later push message for the same browser and room replaces an earlier one.
+        pushes.extend(notified.next_back().map(|message| NewPush {
             session: subscriber.session.clone(),
             room,
             message: message.id,

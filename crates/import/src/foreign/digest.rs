@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::Result;
 
-/// How many bytes are read at once.
+/// The number of bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
 
 /// The SHA-256 of the file, as hexadecimal digits.

@@ -49,7 +49,7 @@ pub(crate) fn load(
             list(ImportedKind::BegunRoom)?,
         ))
     })?;
-    // The archive that has completed a room still invites the people whom it names there.
+    // A second run of the archive that completed a room still sends its invitations.
     let is_of_this =
         |(id, room): &(&String, &i64)| begun.get(&begun_id(&digest, id)) == Some(*room);
     let complete = known.iter().filter(|(id, _)| !unfinished.contains_key(*id));

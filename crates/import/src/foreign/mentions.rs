@@ -1,5 +1,5 @@
-//! Mentions in texts: from nicks of the archive to what it calls people, and from that to their names
-//! here.
+//! Mentions in texts: nicks of the archive become ids of its people, and these become nicks and names
+//! of users.
 
 use super::{GrowingText, MENTION, mention};
 use crate::authority::Participant;
@@ -40,7 +40,8 @@ pub(crate) enum Mentioned {
     Person(String),
 }
 
-/// A text with what people are called here. `find` gives the person whom the archive calls so.
+/// A text in which ids of people are replaced by the nicks of their users, or by their names. `find`
+/// gives the person with an id.
 pub(super) fn with_nicks<'p>(
     text: &str,
     find: impl Fn(&str) -> Option<&'p Participant>,
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_called_as_they_are_here_up_to_a_bound() {
+    fn ids_of_people_become_nicks_and_names_up_to_a_bound() {
         let (user, named) = (
             Participant::of_test(Some(UserId(1))),
             Participant::of_test(None),

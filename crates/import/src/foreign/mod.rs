@@ -67,8 +67,8 @@ impl Foreign {
         self.places.get(id).copied()
     }
 
-    /// Takes a room, and gives its place. One whose id is none is left out, and a second one of an id
-    /// is the first one.
+    /// Adds a room, and returns its place. A room without a valid id is left out. For an id that
+    /// is there already it returns the place of the first room with it.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl Foreign {
         Ok(Some(place))
     }
 
-    /// Puts a room of the same id in the place of one.
+    /// Replaces the room at a place by one with the same id.
     ///
     /// # Errors
     ///
@@ -151,14 +151,14 @@ impl Foreign {
 pub(crate) fn without_repeats(names: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     let is_first: Vec<bool> = names.iter().map(|name| seen.insert(&**name)).collect();
-    let kept = names
+    let distinct = names
         .into_iter()
         .zip(is_first)
         .filter(|(_, is_first)| *is_first);
-    let mut kept: Vec<String> = kept.map(|(name, _)| name).collect();
-    // The list may have taken the memory of the longer one.
-    kept.shrink_to_fit();
-    kept
+    let mut names: Vec<String> = distinct.map(|(name, _)| name).collect();
+    // `collect` reuses the memory of the longer list.
+    names.shrink_to_fit();
+    names
 }
 
 /// A flow or a conversation of an archive.

@@ -81,7 +81,7 @@ struct Reading<'r> {
     report: &'r mut ImportReport,
     spool: &'r mut Spool,
     foreign: Foreign,
-    /// Places of channels that posts have named, and no line of their own yet.
+    /// Places of channels that occur in posts, but have had no `channel` line yet.
     unstated: HashSet<usize>,
     /// Who is in channels, by what the archive calls these.
     members: HashMap<String, Vec<String>>,
@@ -204,7 +204,7 @@ impl<'r> Reading<'r> {
         self.foreign.add_room(self.report, room)
     }
 
-    /// Takes a channel as its line tells of it, also behind posts that have named it.
+    /// Adds a channel by its `channel` line, which may follow posts in it.
     fn channel(&mut self, room: Room) -> Result<()> {
         let named = self.foreign.place(&room.id);
         match named.filter(|place| self.unstated.remove(place)) {
@@ -230,8 +230,8 @@ impl<'r> Reading<'r> {
         Ok(())
     }
 
-    /// The room of a channel. Nobody joins one that has no line of its own, which would tell whether
-    /// it is a private one.
+    /// The room of a channel. Without a `channel` line it is closed, since only that line says
+    /// whether it is private.
     fn named_room(&mut self, team: &str, channel: &str) -> Result<Option<usize>> {
         let id = format!("{team}/{channel}");
         let known = self.foreign.place(&id);

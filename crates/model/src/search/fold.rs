@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use eddyline_syntax::is_cjk;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
@@ -70,7 +71,7 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
 
 /// The letters of ASCII that people type for a letter of another alphabet, as the tables of names
 /// of most systems have them. The full case folding of Unicode makes `ss` of `ß` as well.
-pub(super) fn base_letters(c: char) -> Option<&'static str> {
+fn base_letters(c: char) -> Option<&'static str> {
     Some(match c {
         'ß' => "ss",
         'ẞ' => "SS",
@@ -184,7 +185,7 @@ fn is_accent(c: char) -> bool {
 /// Scripts that do not set their words apart. What of these blocks is no letter, the caller has
 /// sorted out.
 fn in_unspaced_blocks(c: char) -> bool {
-    in_southeast_asian_blocks(c) || in_east_asian_blocks(c)
+    in_southeast_asian_blocks(c) || is_cjk(c)
 }
 
 /// Thai, Lao, Burmese, Khmer, and the scripts of their neighbours.
@@ -199,27 +200,6 @@ fn in_southeast_asian_blocks(c: char) -> bool {
             | '\u{a9e0}'..='\u{a9ff}'
             | '\u{aa60}'..='\u{aa7f}'
             | '\u{aa80}'..='\u{aadf}'
-    )
-}
-
-/// Han, Hiragana, Katakana and Hangul.
-fn in_east_asian_blocks(c: char) -> bool {
-    matches!(
-        c,
-        '\u{1100}'..='\u{11ff}'
-            | '\u{2e80}'..='\u{2fdf}'
-            | '\u{3005}'..='\u{3007}'
-            | '\u{3021}'..='\u{30ff}'
-            | '\u{3130}'..='\u{318f}'
-            | '\u{31f0}'..='\u{31ff}'
-            | '\u{3400}'..='\u{4dbf}'
-            | '\u{4e00}'..='\u{9fff}'
-            | '\u{a960}'..='\u{a97f}'
-            | '\u{ac00}'..='\u{d7ff}'
-            | '\u{f900}'..='\u{faff}'
-            | '\u{ff66}'..='\u{ffdc}'
-            | '\u{1aff0}'..='\u{1b16f}'
-            | '\u{20000}'..='\u{3ffff}'
     )
 }
 

@@ -74,8 +74,8 @@ pub(super) fn longest<T>(
             end(at, &mut count);
         }
     }
-    // Runs of words overlap, so that the whole of each would be read again and again. Those of
-    // mentions do not.
+    // The runs behind words overlap: to fold all of each would take time that is the square of the
+    // text. Those of mentions do not overlap.
     if mention || !is_cut {
         end(run.len(), &mut count);
     }
@@ -91,8 +91,9 @@ pub(super) fn longest<T>(
 fn may_end_before(c: char, next: Option<char>, mention: bool) -> bool {
     match c {
         '.' | '-' | '_' => !next.is_some_and(char::is_alphanumeric),
-        // Scripts without spaces put none after a nick. These are parts of the syllable before.
+        // Vowels and finals of Hangul belong to the syllable before.
         '\u{1160}'..='\u{11ff}' => false,
+        // Scripts without spaces put none after a nick.
         _ if mention && is_unspaced(c) => true,
         _ => !is_word_char(c),
     }
