@@ -84,6 +84,7 @@ mod postgres;
 mod private;
 mod pushes;
 mod reactions;
+mod read_threads;
 mod reader;
 mod readers;
 mod reading;

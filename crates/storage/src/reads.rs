@@ -53,12 +53,12 @@ impl Store {
             #[cfg(feature = "postgres")]
             read.backend.clone(),
         );
-        let task = tokio::task::spawn_blocking(move || {
+        let reading = self.read_threads().run(move || {
             // Given back when the work has ended, which is not before the future has been dropped.
             let _permit = permit;
             read.run(work)
         });
-        task.await.unwrap_or(Err(Error::Panicked("a read")))
+        reading.await?
     }
 
     /// A read whose time begins now.

@@ -21,6 +21,7 @@ use crate::credential_epoch::CredentialEpoch;
 use crate::live::LiveNotices;
 use crate::metrics::{PoolCollector, StoreMetrics};
 use crate::news::News;
+use crate::read_threads::ReadThreads;
 use crate::readers::Readers;
 use crate::transaction::{Abort, Tx};
 use crate::work::Closure;
@@ -96,6 +97,7 @@ struct StoreInner {
     location: Location,
     pool: Connections,
     readers: Readers,
+    read_threads: ReadThreads,
     news: News,
     queue: Arc<WriteQueue>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -178,6 +180,7 @@ impl Store {
                 location,
                 pool,
                 readers: Readers::new(readers as usize, options.read_time),
+                read_threads: ReadThreads::start(readers as usize)?,
                 queue,
                 writer: Mutex::new(Some(thread)),
                 committed: Mutex::new(Some(receiver)),
@@ -358,6 +361,10 @@ impl Store {
 
     pub(crate) fn readers(&self) -> &Readers {
         &self.inner.readers
+    }
+
+    pub(crate) fn read_threads(&self) -> &ReadThreads {
+        &self.inner.read_threads
     }
 
     pub(crate) fn news(&self) -> &News {

@@ -45,28 +45,30 @@ impl Answering {
         questions
     }
 
-    /// Answers, on a thread of its own. It goes on for others when the request that began it has
+    /// Answers, on a thread that reads. It goes on for others when the request that began it has
     /// its answer.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "waits for a read and a permit only, which the store grants or refuses"
+    )]
     fn start(self, permit: Permit<BudgetKey>) {
-        tokio::task::spawn_blocking(move || {
+        let threads = self.store.read_threads().clone();
+        let reading = threads.run(move || {
             let rest = self.run();
             drop(permit);
-            if let Some(rest) = rest {
-                rest.start_again();
+            rest
+        });
+        tokio::spawn(async move {
+            if let Ok(Some(rest)) = reading.await {
+                rest.start_again().await;
             }
         });
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "waits for a permit only, which the store grants or refuses"
-    )]
-    fn start_again(self) {
-        tokio::spawn(async move {
-            if let Ok(permit) = self.store.readers().acquire(SHARED).await {
-                self.start(permit);
-            }
-        });
+    async fn start_again(self) {
+        if let Ok(permit) = self.store.readers().acquire(SHARED).await {
+            self.start(permit);
+        }
     }
 
     /// Blocks. Gives itself back when others wait for a permit to read, which it must not keep from
@@ -214,7 +216,7 @@ mod tests {
         let (asked, late) = ask(&store);
         assert_eq!(asked, Admission::Waits, "the rest answers it");
         drop(permit);
-        rest.start_again();
+        tokio::spawn(rest.start_again());
         other.await.unwrap().unwrap();
         assert_eq!(late.await, Ok(false));
     }
