@@ -10,7 +10,8 @@ use eddyline_app::{
 };
 use eddyline_model::messages::{Around, MessageCursor, MessageKind, MessageQuery, Sort};
 use eddyline_model::policy::{Deletion, FlowAction, MessageAction};
-use eddyline_model::{MessageId, Timestamp, UserId, search};
+use eddyline_model::search::{self, SearchQuery};
+use eddyline_model::{MessageId, Timestamp, UserId};
 use eddyline_wire::params::{ParamReader, Params};
 use eddyline_wire::requests::{
     ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMentions,
@@ -343,7 +344,7 @@ fn once<T: Ord + Clone>(values: Option<&Vec<T>>) -> Vec<T> {
 }
 
 /// The words of a search; those of an empty text are none.
-pub(crate) fn search_words(text: Option<&str>) -> Option<Vec<String>> {
+pub(crate) fn search_words(text: Option<&str>) -> Option<SearchQuery> {
     text.filter(|text| !text.is_empty()).map(search::query)
 }
 

@@ -9,6 +9,7 @@ use ring::hmac;
 
 use crate::mac::is_same_mac;
 use crate::messages::ThreadState;
+use crate::search::{QueryWord, SearchQuery};
 use crate::{ApplicationId, MessageId, RoomId, Timestamp, UserId, search};
 
 const VERSION: u8 = 1;
@@ -193,10 +194,9 @@ pub struct ThreadQuery {
     pub before: Option<MessageId>,
     /// Whether threads without an answer, or without messages, are shown.
     pub empty: bool,
-    /// Only those whose title, within its first 200 characters, has a word that begins with each of
-    /// these, which are as
-    /// [`search::query`] makes them. An empty list finds nothing.
-    pub search: Option<Vec<String>>,
+    /// Only those whose title, within its first 200 characters, has for each word of this search one
+    /// that begins with it. An empty search finds nothing.
+    pub search: Option<SearchQuery>,
     /// Only those whose outside item has this status, in any case.
     pub status: Option<String>,
     /// How many at most.
@@ -226,10 +226,11 @@ impl ThreadQuery {
                 value.flat_map(lower).eq(wanted.flat_map(lower))
             })
         };
-        let has_words = |wanted: &Vec<String>| {
+        let has_words = |wanted: &SearchQuery| {
             let title = search::tokens(title_start(&plain_title(thread)));
-            let is_there = |word: &String| title.iter().any(|token| token.starts_with(word));
-            !wanted.is_empty() && wanted.iter().all(is_there)
+            let is_there =
+                |word: &QueryWord| title.iter().any(|token| token.starts_with(&word.token));
+            !wanted.is_empty() && wanted.words().iter().all(is_there)
         };
         self.status.as_ref().is_none_or(has_status) && self.search.as_ref().is_none_or(has_words)
     }

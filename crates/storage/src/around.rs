@@ -7,7 +7,7 @@ use eddyline_portable::portable;
 
 use crate::Result;
 use crate::areas::{Messages, Rooms};
-use crate::lists::MessagePage;
+use crate::lists::{MessagePage, WordsCache};
 use crate::page_budget::PageBudget;
 use crate::reader::Access;
 use crate::schema::messages;
@@ -98,8 +98,15 @@ impl<C: Access> Messages<'_, C> {
             ..query.clone()
         };
         let beyond = Some(MessageId(middle.0.saturating_sub(1)));
-        let (mut before, _) = self.matches(room, &side(Sort::Descending, None, Some(middle)))?;
-        let (mut onward, _) = self.matches(room, &side(Sort::Ascending, beyond, None))?;
+        // It is not searched for words around a place.
+        let mut cache = WordsCache::default();
+        let (mut before, _) = self.matches(
+            room,
+            &side(Sort::Descending, None, Some(middle)),
+            &mut cache,
+        )?;
+        let (mut onward, _) =
+            self.matches(room, &side(Sort::Ascending, beyond, None), &mut cache)?;
         let limit = usize::try_from(query.limit).unwrap_or_default();
         let shares = Around::share(limit, before.len(), onward.len());
         let is_cut = |found: usize, share: usize| found > share || found == limit;

@@ -20,6 +20,8 @@ pub(crate) struct SearchPlace {
     pub(crate) room: RoomId,
     /// The cohorts of the room that a user is in, for each whose unread marks are asked for.
     pub(crate) cohorts: HashMap<i64, Vec<i64>>,
+    /// The words of the search as the database takes them; empty without a search.
+    pub(crate) words: String,
 }
 
 /// How a database words what differs.
@@ -34,8 +36,6 @@ pub(crate) struct Wording {
     pub(crate) words_order: &'static str,
     /// The condition that words match in a room, given the placeholder.
     pub(crate) words_match: fn(RoomId, &str) -> String,
-    /// The words as the value of that placeholder.
-    pub(crate) words_value: fn(&[String]) -> String,
 }
 
 /// A statement that answers with message numbers in a column `id`, and its text values in order.
@@ -90,6 +90,11 @@ pub(crate) fn examines(query: &MessageQuery) -> bool {
     }
 }
 
+/// Whether the messages with the tags of a query come to those that its search finds.
+pub(crate) fn is_widened(query: &MessageQuery) -> bool {
+    query.search.is_some() && query.tags_widen && !query.tags.is_empty()
+}
+
 /// Whether a query is for the messages of a user and reads the room to find them: no index leads
 /// from a user to messages.
 fn is_scan(query: &MessageQuery) -> bool {
@@ -136,18 +141,15 @@ fn direction(sort: Sort) -> &'static str {
 
 /// The messages with the words of a search, in order, `limit` of them after `skip`.
 fn candidates_source(
-    room: RoomId,
+    place: &SearchPlace,
     query: &MessageQuery,
-    words: &[String],
     wording: &Wording,
     (limit, skip): (i64, i64),
     value: &mut impl FnMut(String) -> String,
 ) -> String {
     let (id, from, order) = (wording.words_id, wording.words_from, wording.words_order);
-    let mut conditions = vec![(wording.words_match)(
-        room,
-        &value((wording.words_value)(words)),
-    )];
+    let words = value(place.words.clone());
+    let mut conditions = vec![(wording.words_match)(place.room, &words)];
     conditions.extend(bounds(query, id));
     let (conditions, direction) = (conditions.join(" and "), direction(query.sort));
     format!(
@@ -168,7 +170,7 @@ fn scanned_source(room: RoomId, query: &MessageQuery, (limit, skip): (i64, i64))
 
 /// Finds the last of the candidates that a search looks at, if there are so many.
 pub(crate) fn last_candidate(
-    room: RoomId,
+    place: &SearchPlace,
     query: &MessageQuery,
     wording: &Wording,
     candidates: i64,
@@ -178,11 +180,10 @@ pub(crate) fn last_candidate(
         values.push(text);
         (wording.placeholder)(values.len())
     };
-    let words = query.search.as_deref().unwrap_or_default();
     let last = (1, candidates - 1);
     let source = match is_scan(query) {
-        true => scanned_source(room, query, last),
-        false => candidates_source(room, query, words, wording, last, &mut value),
+        true => scanned_source(place.room, query, last),
+        false => candidates_source(place, query, wording, last, &mut value),
     };
     let sql = format!("select t.message_id as id from ({source}) t");
     Statement { sql, values }
@@ -204,35 +205,20 @@ pub(crate) fn statement(
     };
     let mut tags = query.tags.iter();
     let (from, id, order);
-    if let Some(words) = query
-        .search
-        .as_ref()
-        .filter(|_| query.tags_widen && !query.tags.is_empty())
-    {
-        let source = widened_source(
-            place, query, words, wording, candidates, &mut tags, &mut value,
-        );
+    if is_widened(query) {
+        let source = widened_source(place, query, wording, candidates, &mut tags, &mut value);
         (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
-    } else if let Some(words) = query.search.as_ref().filter(|_| examines(query)) {
-        let source = candidates_source(
-            place.room,
-            query,
-            words,
-            wording,
-            (candidates, 0),
-            &mut value,
-        );
+    } else if query.search.is_some() && examines(query) {
+        let source = candidates_source(place, query, wording, (candidates, 0), &mut value);
         (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
-    } else if let Some(words) = &query.search {
+    } else if query.search.is_some() {
         (from, id, order) = (
             wording.words_from.to_owned(),
             wording.words_id,
             wording.words_order,
         );
-        conditions.push((wording.words_match)(
-            place.room,
-            &value((wording.words_value)(words)),
-        ));
+        let words = value(place.words.clone());
+        conditions.push((wording.words_match)(place.room, &words));
     } else if is_scan(query) {
         let source = scanned_source(place.room, query, (candidates, 0));
         (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
@@ -275,7 +261,6 @@ pub(crate) fn statement(
 fn widened_source<'q>(
     place: &SearchPlace,
     query: &'q MessageQuery,
-    words: &[String],
     wording: &Wording,
     candidates: i64,
     tags: &mut impl Iterator<Item = &'q String>,
@@ -284,17 +269,10 @@ fn widened_source<'q>(
     let most = query.limit + query.skip;
     let narrowed = is_narrowed(query);
     let limit = if narrowed { candidates } else { most };
-    let with_words = candidates_source(place.room, query, words, wording, (limit, 0), value);
+    let with_words = candidates_source(place, query, wording, (limit, 0), value);
     let mut tagged = tagged_source(place, query, tags, value);
     if narrowed {
-        let last = candidates_source(
-            place.room,
-            query,
-            words,
-            wording,
-            (1, candidates - 1),
-            value,
-        );
+        let last = candidates_source(place, query, wording, (1, candidates - 1), value);
         let (order, no_last) = match query.sort {
             Sort::Descending => (">=", 0),
             Sort::Ascending => ("<=", i64::MAX),

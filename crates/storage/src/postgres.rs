@@ -7,7 +7,7 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, SmallInt, Text};
 use eddyline_model::log::Seq;
 use eddyline_model::messages::MessageQuery;
-use eddyline_model::search::SearchTokens;
+use eddyline_model::search::{SearchQuery, SearchTokens};
 use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
@@ -293,14 +293,17 @@ const WORDING: Wording = Wording {
     words_match: |room, placeholder| {
         format!("t.room_id = {room} and t.words @@ {placeholder}::tsquery")
     },
-    words_value: |words| {
-        words
-            .iter()
-            .map(|word| format!("'{word}'"))
-            .collect::<Vec<_>>()
-            .join(" & ")
-    },
 };
+
+/// The words of a search as a `tsquery`.
+#[expect(clippy::unnecessary_wraps, reason = "its twin for SQLite can fail")]
+pub(crate) fn words_value(_: &mut PgConnection, search: &SearchQuery) -> Result<String> {
+    let words = search.words().iter().map(|word| match word.is_beginning {
+        true => format!("'{}':*", word.token),
+        false => format!("'{}'", word.token),
+    });
+    Ok(words.collect::<Vec<_>>().join(" & "))
+}
 
 #[derive(QueryableByName)]
 struct IdRow {
@@ -321,11 +324,11 @@ pub(crate) fn find_ids(
 /// The last of the candidates, if there are so many.
 pub(crate) fn find_last_candidate(
     c: &mut PgConnection,
-    room: RoomId,
+    place: &SearchPlace,
     query: &MessageQuery,
     candidates: i64,
 ) -> Result<Option<i64>> {
-    Ok(ids(c, last_candidate(room, query, &WORDING, candidates))?.pop())
+    Ok(ids(c, last_candidate(place, query, &WORDING, candidates))?.pop())
 }
 
 /// The messages whose unread mention of a member counts, at most `limit` of them.

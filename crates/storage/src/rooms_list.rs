@@ -11,6 +11,7 @@ use eddyline_portable::portable;
 use crate::Result;
 use crate::areas::{Messages, Rooms};
 use crate::around::DISORDER;
+use crate::lists::WordsCache;
 use crate::page_budget::PageBudget;
 use crate::reader::Access;
 use crate::schema::{flows, private_rooms, room_members, rooms};
@@ -111,12 +112,13 @@ impl<C: Access> Messages<'_, C> {
         let mut found: Vec<Message> = Vec::new();
         // The place beyond which a search has not looked at everything.
         let mut edge: Option<MessageCursor> = None;
+        let mut cache = WordsCache::default();
         for asked in asked {
             // The rooms that follow have only older messages.
             if found.len() > limit && found[limit].sent > asked.last_message_at {
                 break;
             }
-            let (matches, unexamined) = self.matches_before(asked, before, limit)?;
+            let (matches, unexamined) = self.matches_before(asked, before, limit, &mut cache)?;
             if let Some(id) = unexamined
                 && let Some(last) = self.find(asked.room, id)?
             {
@@ -143,6 +145,7 @@ impl<C: Access> Messages<'_, C> {
         asked: &RoomQuery,
         before: Option<MessageCursor>,
         limit: usize,
+        cache: &mut WordsCache,
     ) -> Result<(Vec<Message>, Option<MessageId>)> {
         // Some of those that are read may turn out to be too late, or have later ones behind them.
         let limit = i64::try_from(limit).unwrap_or(i64::MAX - 4 * DISORDER) + 1 + 3 * DISORDER;
@@ -158,7 +161,7 @@ impl<C: Access> Messages<'_, C> {
             around: None,
             ..asked.query.clone()
         };
-        let (mut matches, edge) = self.matches(asked.room, &query)?;
+        let (mut matches, edge) = self.matches(asked.room, &query, cache)?;
         matches.retain(|message| before.is_none_or(|place| MessageCursor::of(message) < place));
         Ok((matches, edge))
     }

@@ -81,7 +81,10 @@ fn resolve_tags<R: Roster>(mut query: MessageQuery, roster: &R) -> Option<Messag
 /// The same where tags add to what a search finds.
 fn widen<R: Roster>(mut query: MessageQuery, roster: &R) -> Option<MessageQuery> {
     query.tags_widen = true;
-    let searches = query.search.as_ref().is_some_and(|words| !words.is_empty());
+    let searches = query
+        .search
+        .as_ref()
+        .is_some_and(|search| !search.is_empty());
     if query.search.is_some() && !query.tags.is_empty() {
         // Of a search, also when no word of it can be searched for.
         (query.since, query.until) = (None, None);

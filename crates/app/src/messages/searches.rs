@@ -89,7 +89,7 @@ mod tests {
     async fn searches_of_a_caller_wait_for_each_other() {
         let world = World::new().await;
         let search = MessageQuery {
-            search: Some(vec!["tea".into()]),
+            search: Some(eddyline_model::search::query("tea")),
             ..MessageQuery::default()
         };
         let begin = |last: u8, query: &MessageQuery| {

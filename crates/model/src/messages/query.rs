@@ -1,6 +1,7 @@
 //! Questions for messages.
 
 use super::MessageKind;
+use crate::search::SearchQuery;
 use crate::{MessageId, Timestamp, UserId};
 
 /// Which way [`MessageQuery`] looks for its matches.
@@ -56,8 +57,8 @@ pub struct MessageQuery {
     pub tags: Vec<String>,
     /// Whether one of the tags is enough.
     pub any_tag: bool,
-    /// Words that must all be there. `Some` of nothing finds nothing.
-    pub search: Option<Vec<String>>,
+    /// Words and phrases that must all be there. An empty search finds nothing.
+    pub search: Option<SearchQuery>,
     /// Whether the tags add to what a search finds, instead of narrowing it. What else narrows the
     /// query narrows both.
     pub tags_widen: bool,

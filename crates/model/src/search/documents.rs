@@ -2,9 +2,6 @@
 
 use serde::Deserialize;
 
-use super::{SearchTokens, tokens};
-use crate::events::MessageKind;
-
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "snake_case")]
 struct Document {
@@ -13,16 +10,6 @@ struct Document {
     file_name: String,
     subject: String,
     content: String,
-}
-
-/// The tokens of a document: of its title and its HTML, or of a file's name.
-pub(super) fn of_document(event: MessageKind, json: &str) -> SearchTokens {
-    match event {
-        MessageKind::Activity | MessageKind::Discussion | MessageKind::File | MessageKind::Mail => {
-            tokens(&text_of(json))
-        }
-        _ => SearchTokens::default(),
-    }
 }
 
 /// What can be read in a document.
@@ -139,8 +126,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    use crate::events::MessageKind;
+    use crate::search::of_message;
+
     fn filed(event: MessageKind, json: &str) -> Vec<String> {
-        of_document(event, json).iter().map(str::to_owned).collect()
+        of_message(event, json).iter().map(str::to_owned).collect()
     }
 
     #[test]

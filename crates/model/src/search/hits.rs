@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::fold::{CharClass, kind};
-use super::{query, tokens};
+use super::{SearchQuery, query, tokens};
 
-/// The stretches of a text that a search for these [`query`] tokens finds, in bytes, ascending and
-/// apart: whole words, also where only a part of an identifier was meant.
+/// The stretches of a text that a search finds, in bytes, ascending and apart: whole words, also
+/// where only a beginning or a part of an identifier was meant.
 #[must_use]
-pub fn hits(text: &str, wanted: &[String]) -> Vec<Range<usize>> {
+pub fn hits(text: &str, wanted: &SearchQuery) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     if wanted.is_empty() {
         return found;
@@ -25,15 +25,11 @@ pub fn hits(text: &str, wanted: &[String]) -> Vec<Range<usize>> {
                     add(stretch.start + hit.start..stretch.start + hit.end);
                 }
             }
-            _ if tokens(part).iter().any(|token| is_wanted(token, wanted)) => add(stretch),
+            _ if tokens(part).iter().any(|token| wanted.wants(token)) => add(stretch),
             _ => {}
         }
     }
     found
-}
-
-fn is_wanted(token: &str, wanted: &[String]) -> bool {
-    wanted.iter().any(|word| word == token)
 }
 
 /// The words, the sequences of characters of scripts without words, and the symbols of a text.
@@ -67,7 +63,7 @@ fn stretches(text: &str) -> Vec<Range<usize>> {
 }
 
 /// What is wanted in a sequence of characters that are looked up in pairs.
-fn pairs(part: &str, wanted: &[String]) -> Vec<Range<usize>> {
+fn pairs(part: &str, wanted: &SearchQuery) -> Vec<Range<usize>> {
     // A mark is part of the character before it.
     let characters = part.char_indices();
     let starts: Vec<usize> = characters
@@ -80,8 +76,9 @@ fn pairs(part: &str, wanted: &[String]) -> Vec<Range<usize>> {
         for length in [1, 2] {
             let hit = *start..end(index + length);
             if query(&part[hit.clone()])
+                .words()
                 .iter()
-                .any(|token| is_wanted(token, wanted))
+                .any(|word| wanted.wants(&word.token))
             {
                 found.push(hit);
             }
@@ -105,7 +102,8 @@ mod tests {
     fn what_was_looked_for_is_marked_as_it_was_written() {
         for (text, search, expected) in [
             ("Tea, or TEA?", "tea", &["Tea", "TEA"][..]),
-            ("teapot", "tea", &[]),
+            ("teapot", "tea", &["teapot"]),
+            ("teapot", "\"tea\"", &[]),
             ("Crème brûlée", "creme BRULEE", &["Crème", "brûlée"]),
             ("see parseHTTP_body here", "http", &["parseHTTP_body"]),
             ("shipped 🚀 today", "🚀", &["🚀"]),

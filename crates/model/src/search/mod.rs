@@ -17,15 +17,19 @@
 //! white space, no control character, and in ASCII nothing that means something to a query
 //! language.
 
+use std::borrow::Cow;
+
 pub(crate) use self::documents::{discussed, document_author, heading, text_of_html};
 pub use self::fold::has_former_tokens;
 use self::fold::{CharClass, kind, lower, plain};
 pub use self::hits::hits;
+pub use self::query::{QueryWord, SearchQuery, query};
 use crate::events::MessageKind;
 
 mod documents;
 mod fold;
 mod hits;
+mod query;
 
 /// The longest token, in characters. Longer words are the same when they begin with the same
 /// `MAX_TOKEN` characters.
@@ -75,16 +79,24 @@ pub fn tokens(text: &str) -> SearchTokens {
 /// where that is a document, of what can be read in it. HTML in it must have been sanitised.
 #[must_use]
 pub fn of_message(event: MessageKind, content: &str) -> SearchTokens {
-    if event.has_text() {
-        tokens(content)
-    } else {
-        documents::of_document(event, content)
+    tokens(&text_to_search(event, content))
+}
+
+/// The text whose tokens a message of this kind is filed under.
+#[must_use]
+pub fn text_to_search(event: MessageKind, content: &str) -> Cow<'_, str> {
+    match event {
+        _ if event.has_text() => content.into(),
+        MessageKind::Activity | MessageKind::Discussion | MessageKind::File | MessageKind::Mail => {
+            documents::text_of(content).into()
+        }
+        _ => "".into(),
     }
 }
 
 /// What can be read in the content of a message of this kind.
 #[must_use]
-pub fn text_of_message(event: MessageKind, content: &str) -> std::borrow::Cow<'_, str> {
+pub fn text_of_message(event: MessageKind, content: &str) -> Cow<'_, str> {
     match event {
         MessageKind::Activity | MessageKind::Discussion | MessageKind::Mail => {
             documents::text_of(content).into()
@@ -93,31 +105,6 @@ pub fn text_of_message(event: MessageKind, content: &str) -> std::borrow::Cow<'_
         MessageKind::File | MessageKind::Action => "".into(),
         _ => content.into(),
     }
-}
-
-/// The most tokens that a search looks up. Only a pasted sentence of a script that is searched by
-/// pairs has more, and so many pairs tell it from other texts.
-const MAX_QUERY_TOKENS: usize = 64;
-
-/// The tokens that a message must all have to match a search for this text: distinct and in
-/// ascending order. None when the text has no word to search for, which finds nothing.
-#[must_use]
-pub fn query(text: &str) -> Vec<String> {
-    let text = plain(text);
-    let mut bag = Bag::with_capacity(text.len());
-    each_run(&text, |run| match run {
-        Run::Word(word) | Run::Symbol(word) => bag.add(word),
-        Run::Unspaced(_) => {}
-    });
-    each_run(&text, |run| match run {
-        Run::Unspaced(characters) if bag.spans.len() < MAX_QUERY_TOKENS => {
-            add_pairs(characters, false, &mut bag);
-        }
-        _ => {}
-    });
-    bag.spans.truncate(MAX_QUERY_TOKENS);
-    let tokens = bag.distinct().into_iter();
-    tokens.map(str::to_owned).collect()
 }
 
 /// The number of different words of a text that is searched for. A sequence of characters of a
@@ -155,6 +142,14 @@ enum Run<'a> {
     Word(&'a str),
     Unspaced(&'a str),
     Symbol(&'a str),
+}
+
+impl<'a> Run<'a> {
+    fn text(&self) -> &'a str {
+        match self {
+            Self::Word(text) | Self::Unspaced(text) | Self::Symbol(text) => text,
+        }
+    }
 }
 
 /// Calls `found` with the runs of `text` in their order.

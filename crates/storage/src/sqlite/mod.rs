@@ -3,7 +3,6 @@
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
-use eddyline_model::RoomId;
 use eddyline_model::messages::MessageQuery;
 
 use crate::Result;
@@ -21,6 +20,7 @@ pub(crate) use self::kept::{insert_log, insert_messages};
 pub(crate) use self::scrub::{delete_samples, empty_log, vacuum};
 pub(crate) use self::search::{
     catch_up, forget_room, index_at_once, index_now, is_behind, merge_words, reindex, unindex,
+    words_value,
 };
 
 /// Full synchronisation, so that an answered message survives a power cut. Pages that change all
@@ -194,13 +194,6 @@ const WORDING: Wording = Wording {
         let (first, last) = (search::row(room.0, 0), search::row(room.0, u32::MAX.into()));
         format!("t.message_search match {placeholder} and t.rowid between {first} and {last}")
     },
-    words_value: |words| {
-        words
-            .iter()
-            .map(|word| format!("\"{word}\""))
-            .collect::<Vec<_>>()
-            .join(" ")
-    },
 };
 
 #[derive(QueryableByName)]
@@ -222,11 +215,11 @@ pub(crate) fn find_ids(
 /// The last of the candidates, if there are so many.
 pub(crate) fn find_last_candidate(
     c: &mut SqliteConnection,
-    room: RoomId,
+    place: &SearchPlace,
     query: &MessageQuery,
     candidates: i64,
 ) -> Result<Option<i64>> {
-    Ok(ids(c, last_candidate(room, query, &WORDING, candidates))?.pop())
+    Ok(ids(c, last_candidate(place, query, &WORDING, candidates))?.pop())
 }
 
 /// The messages whose unread mention of a member counts, at most `limit` of them. SQLite has no
@@ -291,6 +284,8 @@ pub(crate) fn begin(c: &mut SqliteConnection) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use eddyline_model::RoomId;
+
     use super::*;
     use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
     use eddyline_model::MessageId;
@@ -310,6 +305,7 @@ mod tests {
         let place = SearchPlace {
             room: RoomId(1),
             cohorts: [(7, vec![5, 6])].into(),
+            words: "\"word\"".to_owned(),
         };
         let statement = statement(&place, query, &WORDING, 10_000);
         let mut sql =
@@ -359,13 +355,13 @@ mod tests {
             },
             MessageQuery {
                 tags: tags.clone(),
-                search: Some(vec!["word".into()]),
+                search: Some(eddyline_model::search::query("word")),
                 tags_widen: true,
                 ..MessageQuery::default()
             },
             MessageQuery {
                 tags,
-                search: Some(vec!["word".into()]),
+                search: Some(eddyline_model::search::query("word")),
                 ..MessageQuery::default()
             },
         ];

@@ -4,7 +4,7 @@
 use diesel::connection::{AnsiTransactionManager, TransactionManager as _};
 use diesel::prelude::*;
 use eddyline_model::messages::MessageKind;
-use eddyline_model::search::{self, SearchTokens};
+use eddyline_model::search::{self, QueryWord, SearchQuery, SearchTokens};
 use eddyline_model::{MessageId, RoomId};
 
 use crate::backlog::{Backlog, MessageWords};
@@ -13,6 +13,9 @@ use crate::{Error, Result};
 
 /// How many messages are read at once for their words.
 const PAGE: i64 = 1000;
+/// The most words that begin with one that is searched for and are looked up one by one. FTS5 reads
+/// the list of each only as far as it must; of a beginning it first joins the lists of all words.
+const MAX_WORDS: i64 = 512;
 
 diesel::table! {
     message_search (rowid) { rowid -> BigInt, words -> Text, }
@@ -174,6 +177,54 @@ fn insert(c: &mut SqliteConnection, room: i64, id: i64, words: &SearchTokens) ->
             .execute(c)?;
     }
     Ok(())
+}
+
+/// The words of a search as a query of FTS5.
+pub(crate) fn words_value(c: &mut SqliteConnection, search: &SearchQuery) -> Result<String> {
+    let mut words = Vec::new();
+    for word in search.words() {
+        words.push(match word.is_beginning {
+            true => beginning_value(c, word)?,
+            false => format!("\"{}\"", word.token),
+        });
+    }
+    Ok(words.join(" AND "))
+}
+
+fn beginning_value(c: &mut SqliteConnection, word: &QueryWord) -> Result<String> {
+    let beginning = &word.token;
+    let words = list_words(c, beginning)?;
+    Ok(match i64::try_from(words.len()) {
+        Ok(0) => format!("\"{beginning}\""),
+        Ok(count) if count <= MAX_WORDS => {
+            let words = words.iter().map(|word| format!("\"{word}\""));
+            format!("({})", words.collect::<Vec<_>>().join(" OR "))
+        }
+        _ => format!("\"{beginning}\" *"),
+    })
+}
+
+/// The words of all messages that begin so, and one more than [`MAX_WORDS`] at most. Each is looked
+/// up behind the one before, since a row of `message_search_words` is a word in a message.
+fn list_words(c: &mut SqliteConnection, beginning: &str) -> Result<Vec<String>> {
+    #[derive(QueryableByName)]
+    struct Word {
+        #[diesel(sql_type = diesel::sql_types::Text)]
+        word: String,
+    }
+    let words = diesel::sql_query(
+        "with recursive found (word) as ( \
+           select (select term from message_search_words where term >= ?1 limit 1) \
+           union all \
+           select (select term from message_search_words where term >= found.word || char(1) limit 1) \
+           from found where found.word < ?2 \
+         ) select word from found where word < ?2 limit ?3",
+    )
+    .bind::<diesel::sql_types::Text, _>(beginning)
+    .bind::<diesel::sql_types::Text, _>(format!("{beginning}{}", char::MAX))
+    .bind::<diesel::sql_types::BigInt, _>(MAX_WORDS + 1)
+    .load::<Word>(c)?;
+    Ok(words.into_iter().map(|row| row.word).collect())
 }
 
 /// Merges the segments of the index, so many pages of it at most, and says whether there is more to

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use diesel::prelude::*;
 use eddyline_model::messages::{LastMessage, MessageKind, Sort, ThreadCounts, ThreadState};
+use eddyline_model::search::SearchQuery;
 use eddyline_model::threads::{self as model, ThreadPlace, ThreadQuery};
 use eddyline_model::{MessageId, RoomId, Timestamp};
 use eddyline_portable::portable;
@@ -163,7 +164,7 @@ impl<C: Access> Threads<'_, C> {
         bytes: usize,
     ) -> Result<ThreadPage> {
         let mut page = ThreadPage::default();
-        if query.search.as_ref().is_some_and(Vec::is_empty) {
+        if query.search.as_ref().is_some_and(SearchQuery::is_empty) {
             return Ok(page);
         }
         let mut left = bytes;

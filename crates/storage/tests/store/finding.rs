@@ -17,6 +17,8 @@ on_every_database!(
     what_lives_on_the_stream_only_is_not_listed,
     a_list_is_narrowed_by_tags,
     a_search_needs_every_word,
+    words_with_many_longer_ones_are_found_like_others,
+    a_phrase_is_looked_for_in_so_many_messages_and_then_behind_them,
     a_search_stays_in_its_room,
     a_search_is_narrowed_by_tags_and_kind,
     a_thread_and_comments_are_listed,
@@ -420,11 +422,17 @@ async fn a_search_needs_every_word(home: Arc<Home>) {
         world.say(chat(world.main, world.ann, text)).await;
     }
     for (text, found) in [
-        ("alpha", vec![1, 7]),
+        ("\"alpha\"", vec![1, 7]),
+        ("alpha", vec![1, 4, 7]),
         ("beta", vec![1, 2, 7]),
         ("alpha beta", vec![1, 7]),
         ("gamma alpha", vec![7]),
-        ("alph", vec![]),
+        ("alph", vec![1, 4, 7]),
+        ("al", vec![]),
+        ("\"alp ha\"", vec![3]),
+        ("\"beta alpha\"", vec![]),
+        ("alpha-beta", vec![1, 7]),
+        ("alpha.beta", vec![]),
         ("日本", vec![5]),
         ("snake_case", vec![6]),
         ("snake", vec![6]),
@@ -439,6 +447,62 @@ async fn a_search_needs_every_word(home: Arc<Home>) {
         };
         assert_eq!(world.find(query).await, found, "{text:?}");
     }
+}
+
+async fn words_with_many_longer_ones_are_found_like_others(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let texts = (1..=600).map(|n| format!("build{n}x of room{}", n % 7));
+    let drafts: Vec<Draft> = texts
+        .map(|text| chat(world.main, world.ann, &text))
+        .collect();
+    world
+        .store
+        .write(move |tx| tx.messages().append(&drafts).map(drop))
+        .await
+        .expect("posted");
+    for (text, found) in [
+        ("build599", vec![599]),
+        (
+            "build59",
+            vec![59, 590, 591, 592, 593, 594, 595, 596, 597, 598, 599],
+        ),
+        ("build room3", vec![577, 584, 591, 598]),
+    ] {
+        let query = MessageQuery {
+            search: Some(words(text)),
+            first: Some(MessageId(if text == "build room3" { 571 } else { 1 })),
+            ..Default::default()
+        };
+        assert_eq!(world.find(query).await, found, "{text:?}");
+    }
+}
+
+async fn a_phrase_is_looked_for_in_so_many_messages_and_then_behind_them(home: Arc<Home>) {
+    const LOOKED_AT: usize = 10_000;
+    let world = World::new(&home).await;
+    let mut drafts = vec![chat(world.main, world.ann, "whale blue"); LOOKED_AT + 1];
+    drafts[0] = chat(world.main, world.ann, "a blue whale");
+    drafts[LOOKED_AT - 50] = chat(world.main, world.ann, "Blue whale!");
+    world
+        .store
+        .write(move |tx| tx.messages().append(&drafts).map(drop))
+        .await
+        .expect("posted");
+    let list = async |beyond| {
+        let query = MessageQuery {
+            search: Some(words("\"blue whale\"")),
+            beyond,
+            ..Default::default()
+        };
+        let list = world.store.list(world.main, query, usize::MAX, |page| page);
+        let page = list.await.expect("a list");
+        let messages = page.messages.iter();
+        let ids: Vec<i64> = messages.map(|view| view.message.id.0).collect();
+        (ids, page.next)
+    };
+    let (ids, next) = list(None).await;
+    assert_eq!((ids, next), (vec![9_951], Some(MessageId(2))));
+    assert_eq!(list(next).await, (vec![1], None));
 }
 
 async fn a_search_stays_in_its_room(home: Arc<Home>) {

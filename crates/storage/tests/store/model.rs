@@ -223,11 +223,15 @@ impl Entry {
                 query.since.is_none_or(|since| message.id > since)
                     && query.until.is_none_or(|until| message.id < until)
             }
-            Some(words) => {
-                !words.is_empty()
-                    && words
+            Some(search) => {
+                !search.is_empty()
+                    // Beside tags that add to a search, its phrases are words.
+                    && (query.tags_widen && !query.tags.is_empty()
+                        || search.accepts_phrases(&self.message.content))
+                    && search
+                        .words()
                         .iter()
-                        .all(|word| self.words.iter().any(|own| own == word))
+                        .all(|word| self.words.iter().any(|own| word.accepts(own)))
             }
         };
         let chosen = match &query.search {

@@ -8,7 +8,7 @@ use eddyline_model::{MessageId, RoomId, UserId};
 use eddyline_storage::AppendOutcome;
 
 use crate::home::{Home, on_every_database};
-use crate::world::{World, chat, texts};
+use crate::world::{World, chat, texts, words};
 
 on_every_database!(
     two_people_have_one_conversation_whoever_begins_it,
@@ -265,7 +265,7 @@ async fn tags_can_add_to_a_search(home: Arc<Home>) {
     }
     let query = |tags: &[&str], word: &str| MessageQuery {
         tags: texts(tags),
-        search: Some(texts(&[word])),
+        search: Some(words(word)),
         tags_widen: true,
         ..MessageQuery::default()
     };

@@ -274,7 +274,13 @@ impl History {
             .collect();
         let dice = &mut self.dice;
         let searched = dice.one_in(3);
-        let words = eddyline_model::search::query(&dice.some(&WORDS, 2).join(" "));
+        let words = dice.some(&WORDS, 2).join(" ");
+        let words = match dice.below(3) {
+            0 => words,
+            1 => format!("\"{words}\""),
+            _ => words.chars().take(3).collect(),
+        };
+        let words = search::query(&words);
         MessageQuery {
             events: if dice.one_in(2) {
                 dice.some(&KINDS, 3)

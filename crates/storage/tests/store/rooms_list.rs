@@ -8,7 +8,7 @@ use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_storage::{RoomQuery, RoomsPart};
 
 use crate::home::{Home, on_every_database};
-use crate::world::{World, chat, new_flow};
+use crate::world::{World, chat, new_flow, words};
 
 on_every_database!(
     a_time_is_found_among_messages_that_are_nearly_in_order,
@@ -60,7 +60,7 @@ async fn a_time_is_found_among_messages_that_are_nearly_in_order(home: Arc<Home>
 
 fn asked(rooms: &[RoomId]) -> Vec<RoomQuery> {
     let query = MessageQuery {
-        search: Some(vec!["tea".to_owned()]),
+        search: Some(words("tea")),
         ..MessageQuery::default()
     };
     rooms

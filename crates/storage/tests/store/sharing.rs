@@ -14,7 +14,7 @@ use eddyline_storage::{AppendOutcome, Error, Store, Tx};
 
 use crate::applications::{register, robot};
 use crate::home::{Home, on_shared_databases};
-use crate::world::{World, added, chat, comment, member, new_user, texts, words};
+use crate::world::{World, added, chat, comment, member, new_user, words};
 
 on_shared_databases!(
     several_writers_lose_nothing_and_leave_no_gaps,
@@ -241,7 +241,7 @@ async fn a_full_room_takes_no_more(home: Arc<Home>) {
     let last = world.say(chat(room, world.ann, "the last word")).await;
     assert_eq!(last.message.id, MessageId::MAX);
     let query = MessageQuery {
-        search: Some(texts(&["last"])),
+        search: Some(words("last")),
         ..Default::default()
     };
     assert_eq!(world.find(query.clone()).await, [MessageId::MAX.0]);

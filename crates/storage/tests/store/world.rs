@@ -213,7 +213,7 @@ pub(crate) fn mentioning(users: &[UserId], everyone: &[UserId], draft: Draft) ->
     }
 }
 
-pub(crate) fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> search::SearchQuery {
     search::query(text)
 }
 

@@ -7,6 +7,7 @@ use axum::response::Response;
 use eddyline_app::{Actor, Room, RoomsMessages};
 use eddyline_model::UserId;
 use eddyline_model::messages::MessageCursor;
+use eddyline_model::search::SearchQuery;
 use eddyline_wire::{Flow, RoomRef};
 
 use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
@@ -85,7 +86,7 @@ pub(in crate::pages) async fn mentions(visit: Visit) -> Result<Response, PageErr
     let messages = visit.app().messages();
     let list = messages.mentions(actor, FOUND, before(&visit)).await?;
     let further = |place: &str| format!("{MENTIONS}?before={place}");
-    let found = rows(&visit, actor, list, &[], further).await?;
+    let found = rows(&visit, actor, list, &SearchQuery::default(), further).await?;
     let page = Everywhere {
         t: visit.texts(),
         shell,
@@ -105,7 +106,7 @@ async fn rows(
     visit: &Visit,
     actor: &Actor,
     list: RoomsMessages,
-    words: &[String],
+    words: &SearchQuery,
     further: impl Fn(&str) -> String,
 ) -> Result<FoundList, PageError> {
     let shown = |(room, view)| {

@@ -2,7 +2,7 @@
 
 use eddyline_markup::chat_text;
 use eddyline_model::messages::MessageKind;
-use eddyline_model::search::hits;
+use eddyline_model::search::{SearchQuery, hits};
 
 use super::message::PageMessage;
 
@@ -19,8 +19,8 @@ pub(super) struct Piece {
     pub(super) marked: bool,
 }
 
-/// The stretch of a message's text around the first of these search tokens, in one line.
-pub(super) fn excerpt(message: &PageMessage, words: &[String]) -> Vec<Piece> {
+/// The stretch of a message's text around the first word that a search finds, in one line.
+pub(super) fn excerpt(message: &PageMessage, words: &SearchQuery) -> Vec<Piece> {
     cut(&one_line(&text_of(message)), words)
 }
 
@@ -42,7 +42,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn cut(text: &str, words: &[String]) -> Vec<Piece> {
+fn cut(text: &str, words: &SearchQuery) -> Vec<Piece> {
     let hits = hits(text, words);
     let first = hits.first().map_or(0, |hit| hit.start);
     let before = text[..first].char_indices().rev().take(BEFORE).last();

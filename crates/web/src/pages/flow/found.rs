@@ -1,9 +1,10 @@
 //! Messages that were found, as rows of a list: each leads to where it was said.
 
+use eddyline_model::UserId;
 use eddyline_model::messages::{MessageKind, MessageQuery};
 use eddyline_model::reading::ReadMarker;
+use eddyline_model::search::{self, SearchQuery};
 use eddyline_model::tags::parse_list;
-use eddyline_model::{UserId, search};
 use eddyline_wire::Flow;
 use eddyline_wire::requests::wrong_search;
 
@@ -88,8 +89,8 @@ impl Question {
         })
     }
 
-    /// The tokens it is searched by.
-    pub(super) fn words(&self) -> Option<Vec<String>> {
+    /// The words and phrases of its text.
+    pub(super) fn words(&self) -> Option<SearchQuery> {
         (!self.text.is_empty()).then(|| search::query(&self.text))
     }
 
@@ -158,7 +159,7 @@ pub(super) struct FoundList {
 pub(super) struct FoundContext<'a> {
     pub(super) visit: &'a Visit,
     pub(super) people: &'a UsersById,
-    pub(super) words: &'a [String],
+    pub(super) words: &'a SearchQuery,
 }
 
 impl FoundRow {

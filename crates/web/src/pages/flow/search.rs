@@ -51,7 +51,7 @@ async fn find(
     query: MessageQuery,
     context: &RowContext<'_>,
 ) -> Result<FoundList, PageError> {
-    let words = question.words();
+    let words = question.words().unwrap_or_default();
     let query = MessageQuery {
         beyond: visit.query("beyond").parse::<MessageId>().ok(),
         ..query
@@ -60,7 +60,7 @@ async fn find(
     let of_found = FoundContext {
         visit,
         people: context.people,
-        words: words.as_deref().unwrap_or_default(),
+        words: &words,
     };
     let rows = list.messages.into_iter().rev();
     let path = format!("{}/search", context.room);
