@@ -191,11 +191,32 @@ fn of_scim() -> Map<String, Value> {
                     "properties": {"value": text, "type": text, "primary": {"type": "boolean"}},
                 }},
                 "active": {"type": "boolean"},
+                "groups": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {"value": text, "$ref": text, "display": text, "type": text},
+                }},
+                "meta": {"$ref": "#/components/schemas/ScimMeta"},
+            },
+        },
+        "ScimGroup": {
+            "type": "object",
+            "description": "A group (RFC 7643, section 4.2) with the members whom the provider sees. With attributes \
+                or excludedAttributes, members of this object are left out",
+            "properties": {
+                "schemas": texts,
+                "id": text,
+                "externalId": text,
+                "displayName": text,
+                "members": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {"value": text, "$ref": text, "type": text},
+                }},
                 "meta": {"$ref": "#/components/schemas/ScimMeta"},
             },
         },
         "ScimMessage": {"type": "object", "required": ["message"], "properties": {"message": text}},
         "ScimUsers": page("ScimUser"),
+        "ScimGroups": page("ScimGroup"),
         "ScimMeta": {
             "type": "object",
             "properties": {

@@ -4,10 +4,13 @@
 use std::collections::{BTreeSet, HashSet};
 
 use eddyline_model::audit::AuditAction;
-use eddyline_model::groups::{Group, MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MAX_GROUPS};
+use eddyline_model::groups::{
+    Group, GroupLabels, MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MAX_GROUPS,
+};
 use eddyline_model::log::Control;
 use eddyline_model::names::GroupName;
 use eddyline_model::{GroupId, OrganizationId, UserId};
+use eddyline_scim::ScimType;
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
@@ -60,7 +63,13 @@ pub(crate) fn create(
         .groups()
         .insert(organization, (new.name.as_str(), &new.name.key()), now)?;
     tx.groups().insert_members(organization, id, &users)?;
-    let detail = json!({"group": id.0, "name": new.name.as_str(), "added": numbers(&users)});
+    touch(tx, organization, &users)?;
+    let mut detail = json!({"group": id.0, "name": new.name.as_str(), "added": numbers(&users)});
+    if new.labels != GroupLabels::default() {
+        tx.groups().set_labels(id, &new.labels)?;
+        detail["displayName"] = json!(new.labels.display_name);
+        detail["externalId"] = json!(new.labels.external_id);
+    }
     record(
         tx,
         organization,
@@ -71,7 +80,7 @@ pub(crate) fn create(
     Ok(id)
 }
 
-/// Gives a group another name or other members.
+/// Gives a group another name, other labels or other members.
 ///
 /// # Errors
 ///
@@ -94,6 +103,33 @@ pub(crate) fn change(
         tx.groups()
             .set_name(group.id, (name.as_str(), &name.key()))?;
         detail.insert("name".to_owned(), json!([group.name, name.as_str()]));
+    }
+    let labels = changes.labels.clone().unwrap_or_else(|| GroupLabels {
+        display_name: group
+            .labels
+            .display_name
+            .clone()
+            .filter(|_| detail.is_empty()),
+        external_id: group.labels.external_id.clone(),
+    });
+    if labels != group.labels {
+        tx.groups().set_labels(group.id, &labels)?;
+        for (label, before, after) in [
+            (
+                "displayName",
+                &group.labels.display_name,
+                &labels.display_name,
+            ),
+            ("externalId", &group.labels.external_id, &labels.external_id),
+        ] {
+            if before != after {
+                detail.insert(label.to_owned(), json!([before, after]));
+            }
+        }
+    }
+    if !detail.is_empty() {
+        // Its members show how it is called.
+        touch(tx, group.organization, &group.users)?;
     }
     if let Some(wanted) = &changes.users {
         let wanted = check_users(tx, group.organization, wanted)?;
@@ -155,6 +191,7 @@ pub(crate) fn set_member(
 /// As any write.
 pub(crate) fn remove(tx: &mut Tx<'_>, group: &Group, by: &str) -> TxResult<()> {
     tx.groups().delete(group.id)?;
+    touch(tx, group.organization, &group.users)?;
     let detail = json!({"group": group.id.0, "name": group.name});
     Ok(record(
         tx,
@@ -210,10 +247,17 @@ fn set_members(
     }
     for (what, users) in [("added", added), ("removed", removed)] {
         if !users.is_empty() {
+            touch(tx, group.organization, &users)?;
             detail.insert(what.to_owned(), numbers(&users));
         }
     }
     Ok(())
+}
+
+/// Counts that an identity provider sees other groups in these users.
+fn touch(tx: &mut Tx<'_>, organization: OrganizationId, users: &[UserId]) -> StoreResult<()> {
+    let now = tx.now();
+    tx.identities().touch_among(organization, users, now)
 }
 
 /// Checks that the groups of an organization may have so many members more. Every process keeps
@@ -246,7 +290,9 @@ fn check_name(tx: &mut Tx<'_>, organization: OrganizationId, name: &GroupName) -
     } else {
         return Ok(());
     };
-    Err(Error::conflict(text).into())
+    Err(Error::conflict(text)
+        .with_scim_type(ScimType::Uniqueness)
+        .into())
 }
 
 /// The users, each once, if there are not too many and all of them belong to the organization.

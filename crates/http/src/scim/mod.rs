@@ -1,8 +1,10 @@
 //! What identity providers ask: SCIM (specification, section 4; RFC 7644).
 //!
 //! There are two response formats for the same users. A provider that says `application/scim+json`
-//! gets the shapes of RFC 7643, and everybody else exactly those of the specification.
+//! gets the shapes of RFC 7643, and everybody else exactly those of the specification. Groups
+//! ([`groups`]) have the former alone.
 
+mod groups;
 mod request;
 mod response_format;
 
@@ -30,7 +32,7 @@ use crate::response_budget;
 /// A request of an identity provider.
 type ProviderContext = RequestContext<ScimProvider>;
 
-/// The users of a page unless the provider says how many it takes.
+/// The resources of a page unless the provider says how many it takes.
 const PAGE: i64 = 100;
 const USERS: &str = "/scim/{uid}/Users";
 const USER: &str = "/scim/{uid}/Users/{user}";
@@ -48,6 +50,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ];
     all.extend(finding());
     all.extend(changing());
+    all.extend(groups::endpoints());
     all.extend(described());
     all
 }
@@ -78,32 +81,44 @@ fn finding() -> Vec<Endpoint> {
             "Search for users",
             search,
         )),
-        Endpoint::new(Method::GET, USER, "getProvidedUser", "A user", user)
-            .answers(200, "The user", Some(One("ScimUser")))
-            .response_headers(&[response_headers::ETAG])
-            .header(
-                "If-None-Match",
-                "ETags that you have; 304 when the answer is one of them",
-            )
-            .answers(304, "The version that If-None-Match names", None)
-            .response_headers(&[response_headers::ETAG]),
+        reads_one(
+            Endpoint::new(Method::GET, USER, "getProvidedUser", "A user", user).answers(
+                200,
+                "The user",
+                Some(One("ScimUser")),
+            ),
+        ),
     ]
 }
 
+/// An endpoint that shows one resource, which the provider may know already.
+fn reads_one(endpoint: Endpoint) -> Endpoint {
+    endpoint
+        .response_headers(&[response_headers::ETAG])
+        .header(
+            "If-None-Match",
+            "ETags that you have; 304 when the answer is one of them",
+        )
+        .answers(304, "The version that If-None-Match names", None)
+        .response_headers(&[response_headers::ETAG])
+}
+
+/// An endpoint that changes a resource, of which the provider may know another version.
+fn changes(endpoint: Endpoint) -> Endpoint {
+    endpoint
+        .header(
+            "If-Match",
+            "ETags of the version that you change; 412 when it is none of them",
+        )
+        .may_conflict()
+        .answers(
+            412,
+            "Not a version that If-Match names",
+            Some(One("ErrorBody")),
+        )
+}
+
 fn changing() -> Vec<Endpoint> {
-    let changes = |endpoint: Endpoint| {
-        endpoint
-            .header(
-                "If-Match",
-                "ETags of the version that you change; 412 when it is none of them",
-            )
-            .may_conflict()
-            .answers(
-                412,
-                "Not a version that If-Match names",
-                Some(One("ErrorBody")),
-            )
-    };
     let sets = |endpoint: Endpoint| {
         endpoint
             .optional_parameter(
@@ -318,6 +333,7 @@ async fn find(ctx: &ProviderContext, (attributes, search): (Attributes, Search))
         skip: start - 1,
         limit,
         external_is_subject: format == ResponseFormat::Plain,
+        with_groups: format == ResponseFormat::Scim,
     };
     let (found, total) = ctx.app().scim().users(ctx.provider(), wanted).await?;
     let resources: Vec<Value> = found
@@ -333,13 +349,21 @@ async fn find(ctx: &ProviderContext, (attributes, search): (Attributes, Search))
 async fn user(ctx: ProviderContext, request: UnparsedParams<Attributes>) -> Answer {
     let projection = request.read()?.projection()?;
     let found = ctx.app().scim().user(ctx.provider(), id(&ctx)?).await?;
-    let known = ctx.headers.contains_key(IF_NONE_MATCH);
-    if known && matching(&ctx.headers, &IF_NONE_MATCH)(found.version) {
-        let mut response = nothing();
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-        return Ok(with_header(response, ETAG, &etag(found.version)));
+    match is_known(&ctx, found.version) {
+        true => Ok(not_modified(found.version)),
+        false => Ok(show(&ctx, StatusCode::OK, &found, &projection)),
     }
-    Ok(show(&ctx, StatusCode::OK, &found, &projection))
+}
+
+/// Whether the provider has this version already.
+fn is_known(ctx: &ProviderContext, version: i64) -> bool {
+    ctx.headers.contains_key(IF_NONE_MATCH) && matching(&ctx.headers, &IF_NONE_MATCH)(version)
+}
+
+fn not_modified(version: i64) -> Response {
+    let mut response = nothing();
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    with_header(response, ETAG, &etag(version))
 }
 
 async fn create(ctx: ProviderContext, request: UnparsedParams<()>) -> Answer {

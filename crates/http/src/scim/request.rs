@@ -1,8 +1,10 @@
 //! What providers send beside paths.
 
+use std::str::FromStr;
+
 use eddyline_app::Error;
 use eddyline_scim::show::etag;
-use eddyline_scim::{Filter, Projection};
+use eddyline_scim::{Projection, ScimError};
 use eddyline_wire::forms::Bounds;
 use eddyline_wire::params::Params;
 use eddyline_wire::request;
@@ -15,10 +17,11 @@ use super::ProviderContext;
 use crate::json;
 
 request! {
-    /// Which users are wanted (RFC 7644, section 3.4.2). What is below the least counts as the
+    /// Which resources are wanted (RFC 7644, section 3.4.2). What is below the least counts as the
     /// least.
     pub(super) struct Search {
-        /// userName, emails or externalId eq "value", joined by and.
+        /// Attributes eq "value", joined by and: userName, emails and externalId of users, id,
+        /// displayName, externalId and members of groups.
         filter: Option<String> = text(0..=usize::MAX).filled(),
         /// The first to be listed, from 1.
         start as "startIndex": i64 = whole(i64::MIN..=i64::MAX).or(1),
@@ -29,13 +32,13 @@ request! {
 
 impl Search {
     /// The condition, if there is one.
-    pub(super) fn filter(&self) -> Result<Option<Filter>, Error> {
+    pub(super) fn filter<F: FromStr<Err = ScimError>>(&self) -> Result<Option<F>, Error> {
         Ok(self.filter.as_deref().map(str::parse).transpose()?)
     }
 }
 
 request! {
-    /// Which attributes of a user are wanted.
+    /// Which attributes of a resource are wanted.
     pub(super) struct Attributes {
         /// Only these attributes, comma-separated.
         wanted as "attributes": Option<String> = text(0..=usize::MAX),
@@ -97,7 +100,7 @@ pub(super) fn matching(
     }
 }
 
-/// A tag without the mark of weakness: who changes a user knows a version by either.
+/// A tag without the mark of weakness: who changes a resource knows a version by either.
 fn weak(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
