@@ -534,6 +534,7 @@ fn of_scim(name: &str) -> Option<Value> {
         }),
         "ScimUsers" => page("ScimUser"),
         "ScimGroups" => page("ScimGroup"),
+        "ScimResources" => page("ScimUser"),
         "ScimMessage" => json!({"message": "You are authorized to provision users here"}),
         "ScimMeta" => json!({"resourceType": "User", "version": "W/\"3\""}),
         "ScimServiceProviderConfig" => {

@@ -9,15 +9,13 @@ use eddyline_openapi::Shape::One;
 use eddyline_openapi::response_headers;
 use eddyline_scim::groups::show::group_resource;
 use eddyline_scim::show::{etag, list};
-use eddyline_scim::{GroupPatch, GroupResource, Projection, RequestedGroup, schema};
+use eddyline_scim::{GroupFilter, GroupPatch, GroupResource, Projection, RequestedGroup};
 use http::header::{ETAG, IF_MATCH, LOCATION};
 use http::{Method, StatusCode};
 use serde_json::Value;
 
 use super::request::{Attributes, Search, matching, object, search};
-use super::{
-    PAGE, ProviderContext, changes, format, is_known, not_modified, projection, reads_one,
-};
+use super::{ProviderContext, changes, format, is_known, not_modified, projection, reads_one};
 use crate::answer::{Answer, nothing};
 use crate::endpoint::Endpoint;
 use crate::handler::UnparsedParams;
@@ -135,18 +133,28 @@ async fn search_groups(
 }
 
 async fn find(ctx: &ProviderContext, (attributes, search): (Attributes, Search)) -> Answer {
-    let (start, count) = (search.start.max(1), search.count.unwrap_or(PAGE));
-    let projection = attributes.projection()?;
+    let (filter, start, projection) = (search.filter()?, search.start(), attributes.projection()?);
+    let part = (start - 1, search.limit());
+    let (resources, total) = list_groups(ctx, filter, part, &projection).await?;
+    Ok(format(ctx).answer(StatusCode::OK, &list(resources, total, start)))
+}
+
+/// A part of the groups that match, as they are shown, and how many there are in all.
+pub(super) async fn list_groups(
+    ctx: &ProviderContext,
+    filter: Option<GroupFilter>,
+    (skip, limit): (i64, i64),
+    projection: &Projection,
+) -> Result<(Vec<Value>, i64), Error> {
     let wanted = GroupsWanted {
-        filter: search.filter()?,
-        skip: start - 1,
-        limit: count.clamp(0, schema::MAX_RESULTS),
+        filter,
+        skip,
+        limit,
     };
     let (found, total) = ctx.app().scim().groups(ctx.provider(), wanted).await?;
     let shown = found.iter().map(group_resource);
     let shown = shown.map(|group| Value::Object(projection.apply(group)));
-    let page = list(shown.collect(), total, start);
-    Ok(format(ctx).answer(StatusCode::OK, &page))
+    Ok((shown.collect(), total))
 }
 
 async fn group(ctx: ProviderContext, request: UnparsedParams<Attributes>) -> Answer {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use eddyline_app::Error;
 use eddyline_scim::show::etag;
-use eddyline_scim::{Projection, ScimError};
+use eddyline_scim::{Projection, ScimError, schema};
 use eddyline_wire::forms::Bounds;
 use eddyline_wire::params::Params;
 use eddyline_wire::request;
@@ -15,6 +15,9 @@ use serde_json::{Map, Value};
 
 use super::ProviderContext;
 use crate::json;
+
+/// The resources of a page unless the provider says how many it takes.
+const PAGE: i64 = 100;
 
 request! {
     /// Which resources are wanted (RFC 7644, section 3.4.2). What is below the least counts as the
@@ -31,6 +34,16 @@ request! {
 }
 
 impl Search {
+    /// The place of the first resource, from 1.
+    pub(super) fn start(&self) -> i64 {
+        self.start.max(1)
+    }
+
+    /// How many resources a page has at most.
+    pub(super) fn limit(&self) -> i64 {
+        self.count.unwrap_or(PAGE).clamp(0, schema::MAX_RESULTS)
+    }
+
     /// The condition, if there is one.
     pub(super) fn filter<F: FromStr<Err = ScimError>>(&self) -> Result<Option<F>, Error> {
         Ok(self.filter.as_deref().map(str::parse).transpose()?)

@@ -14,6 +14,7 @@ on_shared_servers![
     a_mistake_names_the_attribute,
     groups_are_found_by_each_of_their_attributes,
     a_list_of_groups_has_pages,
+    a_search_of_everything_finds_users_and_groups,
     only_users_of_the_provider_are_its_members,
     a_user_shows_the_groups,
     an_inactive_user_is_a_member_and_a_suspended_one_is_not,
@@ -332,6 +333,59 @@ async fn a_list_of_groups_has_pages(tenant: Tenant) {
         let refused = provider.scim(method, &place(&foreign), body.as_ref()).await;
         is_refused(&refused, 404, None);
     }
+}
+
+async fn a_search_of_everything_finds_users_and_groups(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let email = format!("zoe@{}.example", tenant.name);
+    let zoe = provider.makes(&email, ("Zoe", "King")).await;
+    for name in ["Ape", "Lion"] {
+        make(&provider, name, &[zoe["id"].as_str().unwrap()]).await;
+    }
+    let named = json!([{"op": "add", "path": "externalId", "value": "00u1"}]);
+    patched(&provider, &zoe, named).await;
+    for (asked, total, names) in [
+        (json!({}), 3, vec!["Zoe King", "Ape", "Lion"]),
+        (json!({"count": 2}), 3, vec!["Zoe King", "Ape"]),
+        (json!({"startIndex": 2, "count": 1}), 3, vec!["Ape"]),
+        (json!({"startIndex": 3}), 3, vec!["Lion"]),
+        (json!({"startIndex": 4}), 3, vec![]),
+        (json!({"count": 0}), 3, vec![]),
+        (
+            json!({"filter": "displayName eq \"lion\""}),
+            1,
+            vec!["Lion"],
+        ),
+        (
+            json!({"filter": format!("userName eq \"{email}\"")}),
+            1,
+            vec!["Zoe King"],
+        ),
+        (
+            json!({"filter": "externalId eq \"00u1\""}),
+            1,
+            vec!["Zoe King"],
+        ),
+    ] {
+        let answer = provider.scim(Method::POST, "/.search", Some(&asked)).await;
+        let list = answer.json();
+        let resources = list["Resources"].as_array().unwrap();
+        let shown: Vec<&str> = resources
+            .iter()
+            .map(|found| found["displayName"].as_str().unwrap())
+            .collect();
+        assert_eq!(shown, names, "{asked}");
+        assert_eq!(list["totalResults"], total, "{asked}");
+    }
+    let plain = provider
+        .plain(Method::POST, "/.search", Some(&json!({})))
+        .await
+        .json();
+    assert_eq!(
+        plain["Resources"].as_array().unwrap().len(),
+        1,
+        "users alone"
+    );
 }
 
 async fn only_users_of_the_provider_are_its_members(tenant: Tenant) {
