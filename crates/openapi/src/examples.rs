@@ -45,7 +45,7 @@ fn of_operation(operation: &str, name: &str) -> Option<Value> {
         ("deleteOrganization", "name") => json!("acme"),
         ("createGroup" | "updateGroup", "name") => json!("team"),
         ("patchProvidedGroup", "Operations") => {
-            json!([{"op": "add", "path": "members", "value": [{"value": "17"}]}])
+            json!([{"op": "replace", "path": "displayName", "value": "Engineering"}])
         }
         ("listProvidedGroups" | "searchProvidedGroups", "filter") => {
             json!("displayName eq \"Engineering Team\"")

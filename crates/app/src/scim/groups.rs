@@ -165,7 +165,7 @@ impl Scim {
         .await
     }
 
-    /// Removes a group, whoever is in it. Messages keep the tags by which they mention it.
+    /// Removes a group with all its members. Messages keep the tags by which they mention it.
     ///
     /// # Errors
     ///
