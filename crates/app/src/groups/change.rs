@@ -67,8 +67,15 @@ pub(crate) fn create(
     let mut detail = json!({"group": id.0, "name": new.name.as_str(), "added": numbers(&users)});
     if new.labels != GroupLabels::default() {
         tx.groups().set_labels(id, &new.labels)?;
-        detail["displayName"] = json!(new.labels.display_name);
-        detail["externalId"] = json!(new.labels.external_id);
+        let GroupLabels {
+            display_name,
+            external_id,
+        } = &new.labels;
+        for (label, text) in [("displayName", display_name), ("externalId", external_id)] {
+            if let Some(text) = text {
+                detail[label] = json!(text);
+            }
+        }
     }
     record(
         tx,
@@ -112,21 +119,11 @@ pub(crate) fn change(
             .filter(|_| detail.is_empty()),
         external_id: group.labels.external_id.clone(),
     });
-    if labels != group.labels {
-        tx.groups().set_labels(group.id, &labels)?;
-        for (label, before, after) in [
-            (
-                "displayName",
-                &group.labels.display_name,
-                &labels.display_name,
-            ),
-            ("externalId", &group.labels.external_id, &labels.external_id),
-        ] {
-            if before != after {
-                detail.insert(label.to_owned(), json!([before, after]));
-            }
-        }
-    }
+    let name = changes
+        .name
+        .as_ref()
+        .map_or(group.name.as_str(), GroupName::as_str);
+    set_labels(tx, group, (name, &labels), &mut detail)?;
     if !detail.is_empty() {
         // Its members show how it is called.
         touch(tx, group.organization, &group.users)?;
@@ -250,6 +247,31 @@ fn set_members(
             touch(tx, group.organization, &users)?;
             detail.insert(what.to_owned(), numbers(&users));
         }
+    }
+    Ok(())
+}
+
+/// Sets what an identity provider calls a group that has this name, and puts what is different into
+/// `detail`, for the audit log.
+fn set_labels(
+    tx: &mut Tx<'_>,
+    group: &Group,
+    (name, labels): (&str, &GroupLabels),
+    detail: &mut Map<String, Value>,
+) -> StoreResult<()> {
+    let before = &group.labels;
+    if before == labels {
+        return Ok(());
+    }
+    tx.groups().set_labels(group.id, labels)?;
+    if before.display_name != labels.display_name {
+        let display_name = labels.display_name.as_deref().unwrap_or(name);
+        let change = json!([group.display_name(), display_name]);
+        detail.insert("displayName".to_owned(), change);
+    }
+    if before.external_id != labels.external_id {
+        let change = json!([before.external_id, labels.external_id]);
+        detail.insert("externalId".to_owned(), change);
     }
     Ok(())
 }

@@ -561,7 +561,7 @@ async fn every_change_of_a_group_is_recorded(tenant: Tenant) {
             (
                 "group.create",
                 &json!({
-                    "group": id, "name": "The-Team", "displayName": "The Team", "externalId": null,
+                    "group": id, "name": "The-Team", "displayName": "The Team",
                     "added": [tenant.ben.id],
                 })
             ),
