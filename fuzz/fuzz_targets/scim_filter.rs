@@ -5,7 +5,7 @@
 
 use eddyline_scim::filter::{Filter, MAX_FILTER, MAX_TERMS};
 use eddyline_scim::path::{MAX_PATH, Path};
-use eddyline_scim::{ScimError, ScimType};
+use eddyline_scim::{GroupFilter, ScimError, ScimType};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -20,6 +20,10 @@ fuzz_target!(|text: &str| {
             );
             assert_eq!(printed.parse(), Ok(filter));
         }
+        Err(error) => check(&error, &[ScimType::InvalidFilter]),
+    }
+    match text.parse::<GroupFilter>() {
+        Ok(filter) => assert!((1..=MAX_TERMS).contains(&filter.terms().len())),
         Err(error) => check(&error, &[ScimType::InvalidFilter]),
     }
     match text.parse::<Path>() {

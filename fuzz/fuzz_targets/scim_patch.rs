@@ -5,7 +5,9 @@
 
 use eddyline_scim::names::{join, split};
 use eddyline_scim::path::{Path, ValueFilter};
-use eddyline_scim::{Patch, ScimError, ScimType, State, RequestedUser};
+use eddyline_scim::{
+    GroupPatch, GroupState, Patch, RequestedGroup, RequestedUser, ScimError, ScimType, State,
+};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 
@@ -25,7 +27,29 @@ fuzz_target!(|text: &str| {
         }
         Err(error) => check_error(&error),
     }
+    match GroupPatch::read(&body) {
+        Ok(patch) => {
+            let once = patch.apply(team());
+            assert_eq!(patch.apply(once.clone()), once);
+        }
+        Err(error) => check_error(&error),
+    }
+    match RequestedGroup::read(&body) {
+        Ok(wanted) => {
+            let once = wanted.clone().onto(team());
+            assert_eq!(wanted.onto(once.clone()), once);
+        }
+        Err(error) => check_error(&error),
+    }
 });
+
+fn team() -> GroupState {
+    GroupState {
+        display_name: "Team".to_owned(),
+        external_id: None,
+        members: Default::default(),
+    }
+}
 
 fn patched(patch: &Patch, body: &Map<String, Value>) {
     match patch.apply(ada()) {

@@ -5,7 +5,7 @@ use eddyline_auth::Secret;
 use eddyline_model::flows::{AccessMode, Flow};
 use eddyline_model::mail::Purpose;
 use eddyline_model::organizations::Organization;
-use eddyline_model::{InvitationId, MessageId, SourceId, UserId};
+use eddyline_model::{GroupId, InvitationId, MessageId, SourceId, UserId};
 
 /// Where the server can be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +40,12 @@ impl Addresses {
     #[must_use]
     pub fn scim_user(&self, uid: &str, user: UserId) -> String {
         format!("{}/scim/{uid}/Users/{user}", self.base)
+    }
+
+    /// The address of a group for the identity provider with this uid.
+    #[must_use]
+    pub fn scim_group(&self, uid: &str, group: GroupId) -> String {
+        format!("{}/scim/{uid}/Groups/{group}", self.base)
     }
 
     /// The API address of a flow.

@@ -154,7 +154,7 @@ pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKey
 pub use request_rates::CountedRequest;
 pub use retention::{AppliedRetention, Retention};
 pub use rooms::{FlowRoom, Member, PrivateRoom, Room, Rooms};
-pub use scim::{Scim, UsersWanted};
+pub use scim::{GroupsWanted, Scim, UsersWanted};
 pub use sources::{NewSource, SourceChanges, Sources};
 pub use streams::{Listening, StreamPoint, StreamRequest, Streams};
 pub use tabs::TabOrder;

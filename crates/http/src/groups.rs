@@ -2,6 +2,7 @@
 
 use eddyline_app::{Error, GroupChanges, NewGroup};
 use eddyline_model::GroupId;
+use eddyline_model::groups::GroupLabels;
 use eddyline_model::policy::OrganizationAction::{Administer, See};
 use eddyline_model::scopes::Scope::{Flow, Manage};
 use eddyline_openapi::DescribeOperation as _;
@@ -109,6 +110,7 @@ async fn create(ctx: RequestContext, request: UnparsedParams<CreateGroup>) -> An
     let CreateGroup { name, users } = request.read()?;
     let new = NewGroup {
         name,
+        labels: GroupLabels::default(),
         users: users.unwrap_or_default(),
     };
     let made = ctx
@@ -122,7 +124,12 @@ async fn create(ctx: RequestContext, request: UnparsedParams<CreateGroup>) -> An
 async fn change(ctx: RequestContext, request: UnparsedParams<UpdateGroup>) -> Answer {
     let (organization, id) = (named(&ctx, Administer).await?, id(&ctx)?);
     let UpdateGroup { name, users } = request.read()?;
-    let changes = GroupChanges { name, users };
+    let labels = None;
+    let changes = GroupChanges {
+        name,
+        labels,
+        users,
+    };
     json(
         StatusCode::OK,
         &ctx.app()

@@ -44,6 +44,19 @@ fn of_operation(operation: &str, name: &str) -> Option<Value> {
         ("renameOrganization", "name") => json!("Acme"),
         ("deleteOrganization", "name") => json!("acme"),
         ("createGroup" | "updateGroup", "name") => json!("team"),
+        ("patchProvidedGroup", "Operations") => {
+            json!([{"op": "replace", "path": "displayName", "value": "Engineering"}])
+        }
+        ("listProvidedGroups" | "searchProvidedGroups", "filter") => {
+            json!("displayName eq \"Engineering Team\"")
+        }
+        (
+            "listProvidedGroups" | "searchProvidedGroups" | "getProvidedGroup",
+            "excludedAttributes",
+        ) => json!("members"),
+        ("listProvidedGroups" | "searchProvidedGroups" | "getProvidedGroup", "attributes") => {
+            json!("displayName")
+        }
         ("updateSelf" | "updateSelfById", "name") => json!("Ada Lovelace"),
         ("updateSelf" | "updateSelfById", "password") => json!("staple battery horse correct"),
         ("getSchema", "id") => json!("urn:ietf:params:scim:schemas:core:2.0:User"),
@@ -106,6 +119,7 @@ fn of_objects(name: &str) -> Option<Value> {
     Some(match name {
         "Operations" => json!([{"op": "replace", "path": "active", "value": false}]),
         "emails" => json!([{"value": "ada@acme.example", "type": "work", "primary": true}]),
+        "members" => json!([{"value": "17"}]),
         _ => return None,
     })
 }
@@ -128,6 +142,7 @@ fn of_text(name: &str) -> Option<&'static str> {
         "content" => "Good morning #coffee",
         "current_password" | "password" => "correct horse battery staple",
         "description" => "What we ship, and when",
+        "displayName" => "Engineering Team",
         "email" | "username" | "from_address" | "reply_to" | "userName" => "ada@acme.example",
         "emoji" => "👍",
         "marker" => "chat",
@@ -507,7 +522,19 @@ fn of_scim(name: &str) -> Option<Value> {
             "emails": [{"value": "ada@acme.example", "type": "work", "primary": true}],
             "active": true,
         }),
+        "ScimGroup" => json!({
+            "schemas": ["urn:ietf:params:scim:schemas:core:2.0:Group"],
+            "id": "2",
+            "displayName": "Engineering Team",
+            "members": [{
+                "value": "17",
+                "$ref": "https://chat.example/scim/a1b2c3/Users/17",
+                "type": "User",
+            }],
+        }),
         "ScimUsers" => page("ScimUser"),
+        "ScimGroups" => page("ScimGroup"),
+        "ScimResources" => page("ScimUser"),
         "ScimMessage" => json!({"message": "You are authorized to provision users here"}),
         "ScimMeta" => json!({"resourceType": "User", "version": "W/\"3\""}),
         "ScimServiceProviderConfig" => {

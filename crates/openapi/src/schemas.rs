@@ -159,7 +159,7 @@ fn of_scim() -> Map<String, Value> {
         "required": ["supported"],
         "properties": {"supported": {"type": "boolean"}},
     });
-    let page = |items: &str| {
+    let page_of = |items: Value| {
         json!({
             "type": "object",
             "description": "A page of resources (RFC 7644, section 3.4.2)",
@@ -169,10 +169,12 @@ fn of_scim() -> Map<String, Value> {
                 "totalResults": {"type": "integer"},
                 "startIndex": {"type": "integer"},
                 "itemsPerPage": {"type": "integer"},
-                "Resources": {"type": "array", "items": {"$ref": format!("#/components/schemas/{items}")}},
+                "Resources": {"type": "array", "items": items},
             },
         })
     };
+    let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    let page = |items: &str| page_of(reference(items));
     members(json!({
         "ScimUser": {
             "type": "object",
@@ -191,11 +193,33 @@ fn of_scim() -> Map<String, Value> {
                     "properties": {"value": text, "type": text, "primary": {"type": "boolean"}},
                 }},
                 "active": {"type": "boolean"},
+                "groups": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {"value": text, "$ref": text, "display": text, "type": text},
+                }},
+                "meta": {"$ref": "#/components/schemas/ScimMeta"},
+            },
+        },
+        "ScimGroup": {
+            "type": "object",
+            "description": "A group (RFC 7643, section 4.2) with the members whom the provider sees. With attributes \
+                or excludedAttributes, members of this object are left out",
+            "properties": {
+                "schemas": texts,
+                "id": text,
+                "externalId": text,
+                "displayName": text,
+                "members": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {"value": text, "$ref": text, "type": text},
+                }},
                 "meta": {"$ref": "#/components/schemas/ScimMeta"},
             },
         },
         "ScimMessage": {"type": "object", "required": ["message"], "properties": {"message": text}},
         "ScimUsers": page("ScimUser"),
+        "ScimGroups": page("ScimGroup"),
+        "ScimResources": page_of(json!({"anyOf": [reference("ScimUser"), reference("ScimGroup")]})),
         "ScimMeta": {
             "type": "object",
             "properties": {

@@ -28,7 +28,7 @@ tags! {
     INVITATIONS = "Invitations", "Invitations to flows by e-mail";
     SOURCES = "Sources", "What integrations post by into the inbox of a flow";
     OAUTH = "OAuth", "Tokens of applications (RFC 6749, RFC 7009, RFC 7662, RFC 8414)";
-    SCIM = "SCIM", "Provisioning of users by an identity provider (RFC 7643, RFC 7644)";
+    SCIM = "SCIM", "Provisioning of users and groups by an identity provider (RFC 7643, RFC 7644)";
     STREAMING = "Streaming", "What happens, as it happens";
     HEALTH = "Health", "Whether the server is well";
 }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use crate::path::{Literal, ValueFilter};
 use crate::scan::{Fault, Scanner};
-use crate::{ScimError, ScimType, shown, without_user_schema};
+use crate::{ScimError, ScimType, USER_SCHEMA, shown, without_schema};
 
 /// The longest filter, in bytes.
 pub const MAX_FILTER: usize = 2_000;
@@ -96,11 +96,18 @@ impl FromStr for Filter {
     ///
     /// [`ScimType::InvalidFilter`] says what is not supported.
     fn from_str(text: &str) -> Result<Self, ScimError> {
-        parse(text).map_err(|fault| ScimError::invalid(ScimType::InvalidFilter, "", fault))
+        match terms(text, Term::scan) {
+            Ok(terms) => Ok(Self { terms }),
+            Err(fault) => Err(ScimError::invalid(ScimType::InvalidFilter, "", fault)),
+        }
     }
 }
 
-fn parse(text: &str) -> Result<Filter, Fault> {
+/// The terms of a filter, of which `scan` reads one.
+pub(crate) fn terms<T>(
+    text: &str,
+    scan: fn(&mut Scanner<'_>) -> Result<T, Fault>,
+) -> Result<Vec<T>, Fault> {
     if text.len() > MAX_FILTER {
         return Err(format!(
             "A filter must not be longer than {MAX_FILTER} bytes"
@@ -108,23 +115,23 @@ fn parse(text: &str) -> Result<Filter, Fault> {
     }
     let mut reading = Reading {
         scanner: Scanner::new(text),
+        scan,
         terms: Vec::new(),
     };
     reading.conjunction(0)?;
     if !reading.scanner.is_done() {
         return Err("A parenthesis is closed that was not opened".to_owned());
     }
-    Ok(Filter {
-        terms: reading.terms,
-    })
+    Ok(reading.terms)
 }
 
-struct Reading<'a> {
+struct Reading<'a, T> {
     scanner: Scanner<'a>,
-    terms: Vec<Term>,
+    scan: fn(&mut Scanner<'_>) -> Result<T, Fault>,
+    terms: Vec<T>,
 }
 
-impl Reading<'_> {
+impl<T> Reading<'_, T> {
     /// Terms joined by `and`, up to the end or a closing parenthesis, with blanks around.
     fn conjunction(&mut self, depth: usize) -> Result<(), Fault> {
         loop {
@@ -132,8 +139,7 @@ impl Reading<'_> {
             if self.scanner.take('(') {
                 self.parenthesis(depth + 1)?;
             } else {
-                let term = self.term()?;
-                self.push(term)?;
+                self.term()?;
             }
             let apart = self.scanner.blanks();
             if self.scanner.is_done() || self.scanner.is_at(')') {
@@ -166,40 +172,45 @@ impl Reading<'_> {
         }
     }
 
-    fn push(&mut self, term: Term) -> Result<(), Fault> {
+    fn term(&mut self) -> Result<(), Fault> {
         if self.terms.len() == MAX_TERMS {
             return Err(format!(
                 "A filter must not have more than {MAX_TERMS} terms"
             ));
         }
+        match self.scanner.clone().word() {
+            "" => return Err("A filter must begin with an attribute".to_owned()),
+            word if word.eq_ignore_ascii_case("not") => {
+                return Err("not is not supported".to_owned());
+            }
+            _ => {}
+        }
+        let term = (self.scan)(&mut self.scanner)?;
         self.terms.push(term);
         Ok(())
     }
+}
 
-    fn term(&mut self) -> Result<Term, Fault> {
-        let word = self.scanner.word();
-        if word.is_empty() {
-            return Err("A filter must begin with an attribute".to_owned());
-        }
-        if word.eq_ignore_ascii_case("not") {
-            return Err("not is not supported".to_owned());
-        }
-        let name = without_user_schema(word);
-        if name.eq_ignore_ascii_case("emails") && self.scanner.take('[') {
-            return self.email();
+impl Term {
+    /// Reads an attribute, `eq` and a value.
+    fn scan(scanner: &mut Scanner<'_>) -> Result<Self, Fault> {
+        let word = scanner.word();
+        let name = without_schema(USER_SCHEMA, word);
+        if name.eq_ignore_ascii_case("emails") && scanner.take('[') {
+            return Self::email(scanner);
         }
         let attribute = FilterAttribute::of_name(name).ok_or_else(|| unsupported(word))?;
-        self.scanner.eq()?;
-        Ok(Term {
+        scanner.eq()?;
+        Ok(Self {
             attribute,
-            value: self.scanner.string()?,
+            value: scanner.string()?,
         })
     }
 
     /// What stands behind `emails[`, where the value is either in the brackets or behind them.
-    fn email(&mut self) -> Result<Term, Fault> {
+    fn email(scanner: &mut Scanner<'_>) -> Result<Self, Fault> {
         let mut value = None;
-        for condition in ValueFilter::scan(&mut self.scanner)?.conditions() {
+        for condition in ValueFilter::scan(scanner)?.conditions() {
             let Literal::Text(text) = condition.value() else {
                 return Err(format!(
                     "emails.{} is not supported in a filter",
@@ -214,16 +225,16 @@ impl Reading<'_> {
                 other => return Err(unsupported(&format!("emails.{other}"))),
             }
         }
-        let behind = self.scanner.word();
+        let behind = scanner.word();
         let value = match value {
             Some(value) if behind.is_empty() => value,
             None if behind.eq_ignore_ascii_case(".value") => {
-                self.scanner.eq()?;
-                self.scanner.string()?
+                scanner.eq()?;
+                scanner.string()?
             }
             _ => return Err("An address is asked for by one value".to_owned()),
         };
-        Ok(Term {
+        Ok(Self {
             attribute: FilterAttribute::Email,
             value,
         })

@@ -16,7 +16,8 @@ use serde_json::{Map, Value};
 
 use self::change::Change;
 use self::target::PatchTarget;
-use crate::values::{find, find_given, invalid, object, text};
+use crate::operations::{Op, Operation, operations};
+use crate::values::object;
 use crate::{Path, ScimError, ScimType, State, USER_SCHEMA, shown};
 
 /// The most operations of a PATCH.
@@ -26,13 +27,6 @@ pub const MAX_OPERATIONS: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
     changes: Vec<Change>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Op {
-    /// To add a single value is to replace it (RFC 7644, section 3.5.2.1).
-    Set,
-    Remove,
 }
 
 impl Patch {
@@ -61,15 +55,9 @@ impl Patch {
     ///   NUL.
     /// - [`NoTarget`](ScimType::NoTarget): something is to be removed without a path.
     pub fn read(body: &Map<String, Value>) -> Result<Self, ScimError> {
-        let operations = find_given(body, "Operations")?.and_then(Value::as_array);
-        let operations = operations.filter(|list| (1..=MAX_OPERATIONS).contains(&list.len()));
-        let operations = operations.ok_or_else(|| {
-            let detail = format!("must be an array of 1 to {MAX_OPERATIONS} operations");
-            ScimError::invalid(ScimType::InvalidSyntax, "Operations", detail)
-        })?;
         let (mut changes, mut unknown) = (Vec::new(), None);
-        for operation in operations {
-            read_operation(operation, &mut changes, &mut unknown)?;
+        for operation in operations(body, MAX_OPERATIONS)? {
+            read_operation(&operation?, &mut changes, &mut unknown)?;
         }
         match unknown {
             Some(path) if changes.is_empty() => {
@@ -99,42 +87,17 @@ impl Patch {
     }
 }
 
+/// To add a single value is to replace it (RFC 7644, section 3.5.2.1).
 fn read_operation(
-    operation: &Value,
+    operation: &Operation<'_>,
     changes: &mut Vec<Change>,
     unknown: &mut Option<String>,
 ) -> Result<(), ScimError> {
-    let syntax = |field, detail| ScimError::invalid(ScimType::InvalidSyntax, field, detail);
-    let operation = operation
-        .as_object()
-        .ok_or_else(|| syntax("Operations", "must contain objects only"))?;
-    let op = find(operation, "op")?
-        .and_then(Value::as_str)
-        .and_then(op_of);
-    let op = op.ok_or_else(|| syntax("op", "must be add, replace or remove"))?;
-    let path = find_given(operation, "path")?
-        .map(|path| text("path", path))
-        .transpose()?;
-    let path = path.filter(|path| !path.is_empty());
-    let value = find(operation, "value")?;
-    match (op, path) {
-        (Op::Remove, None) => Err(no_target("To remove something needs a path")),
-        (Op::Remove, Some(path)) => read_path(&path, None, changes, unknown),
-        (Op::Set, path) => {
-            let value = value.ok_or_else(|| invalid("value", "is required"))?;
-            match path {
-                Some(path) => read_path(&path, Some(value), changes, unknown),
-                None => read_object(object("value", value)?, changes),
-            }
-        }
-    }
-}
-
-fn op_of(text: &str) -> Option<Op> {
-    match text.to_ascii_lowercase().as_str() {
-        "add" | "replace" => Some(Op::Set),
-        "remove" => Some(Op::Remove),
-        _ => None,
+    let value = operation.value.filter(|_| operation.op != Op::Remove);
+    match (&operation.path, value) {
+        (Some(path), value) => read_path(path, value, changes, unknown),
+        (None, Some(value)) => read_object(object("value", value)?, changes),
+        (None, None) => Ok(()),
     }
 }
 

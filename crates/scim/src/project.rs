@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{ScimError, ScimType, without_user_schema};
+use crate::{GROUP_SCHEMA, ScimError, ScimType, USER_SCHEMA, without_schema};
 
 /// The longest list of attributes, in bytes.
 pub const MAX_ATTRIBUTES: usize = 2_000;
@@ -27,7 +27,7 @@ type Names = Vec<(String, Option<String>)>;
 
 impl Projection {
     /// Reads the parameters `attributes` and `excludedAttributes`: names between commas, in any
-    /// case, with or without the URN of the schema of users and with parts behind a dot. A
+    /// case, with or without the URN of the schema of users or groups, and with parts behind a dot. A
     /// parameter without names is like none, and what no resource has is ignored.
     ///
     /// # Errors
@@ -78,7 +78,8 @@ fn names(parameter: &str, list: Option<&str>) -> Result<Names, ScimError> {
 }
 
 fn name_and_part(name: &str) -> (String, Option<String>) {
-    let name = without_user_schema(name).to_ascii_lowercase();
+    let name = without_schema(GROUP_SCHEMA, without_schema(USER_SCHEMA, name));
+    let name = name.to_ascii_lowercase();
     match name.split_once('.') {
         // The dots of another schema's URN divide nothing.
         Some((attribute, part)) if !name.contains(':') => {

@@ -7,6 +7,7 @@ pub(crate) type Fault = String;
 const OTHER_OPERATORS: &[&str] = &["ne", "co", "sw", "ew", "pr", "gt", "ge", "lt", "le"];
 
 /// What is left of a text.
+#[derive(Clone)]
 pub(crate) struct Scanner<'a> {
     rest: &'a str,
 }

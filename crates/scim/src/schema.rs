@@ -1,17 +1,19 @@
 //! What the service tells about itself (RFC 7643, sections 5 to 8; RFC 7644, section 4).
 //!
-//! The `base` of all addresses is the one that the provider was given, above `/Users`.
+//! The `base` of all addresses is the one that the provider was given, above `/Users` and
+//! `/Groups`.
 
 mod attribute;
 mod discovery;
+mod group;
 mod user;
 
 use serde_json::{Value, json};
 
 use self::attribute::Attribute;
-use crate::USER_SCHEMA;
+use crate::{GROUP_SCHEMA, USER_SCHEMA};
 
-/// The most users of one page.
+/// The most resources of one page.
 pub const MAX_RESULTS: i64 = 1_000;
 
 const CONFIG_SCHEMA: &str = "urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig";
@@ -43,23 +45,40 @@ pub fn service_provider_config(base: &str) -> Value {
     })
 }
 
-/// The kinds of resources (RFC 7643, section 6): users only. Each has an `id`.
+/// The kinds of resources (RFC 7643, section 6): users and groups. Each has an `id`.
 #[must_use]
 pub fn resource_types(base: &str) -> Vec<Value> {
-    vec![json!({
-        "schemas": [RESOURCE_TYPE_SCHEMA],
-        "id": "User",
-        "name": "User",
-        "description": "A person who signs in through the provider",
-        "endpoint": "/Users",
-        "schema": USER_SCHEMA,
-        "schemaExtensions": [],
-        "meta": {"resourceType": "ResourceType", "location": location(base, "ResourceTypes/User")},
-    })]
+    let resource_type = |name: &str, description: &str, schema: &str| {
+        json!({
+            "schemas": [RESOURCE_TYPE_SCHEMA],
+            "id": name,
+            "name": name,
+            "description": description,
+            "endpoint": format!("/{name}s"),
+            "schema": schema,
+            "schemaExtensions": [],
+            "meta": {
+                "resourceType": "ResourceType",
+                "location": location(base, &format!("ResourceTypes/{name}")),
+            },
+        })
+    };
+    vec![
+        resource_type(
+            "User",
+            "A person who signs in through the provider",
+            USER_SCHEMA,
+        ),
+        resource_type(
+            "Group",
+            "People of the organization who are mentioned together",
+            GROUP_SCHEMA,
+        ),
+    ]
 }
 
 /// The schemas of all resources (RFC 7643, section 7), of which each has its URN as `id`: users
-/// with the attributes that are kept, and what these three functions return.
+/// and groups with the attributes that are kept, and what these three functions return.
 #[must_use]
 pub fn schemas(base: &str) -> Vec<Value> {
     let schema = |id: &str, name: &str, description: &str, attributes: Vec<Attribute>| {
@@ -74,6 +93,12 @@ pub fn schemas(base: &str) -> Vec<Value> {
     };
     vec![
         schema(USER_SCHEMA, "User", "A user's account", user::attributes()),
+        schema(
+            GROUP_SCHEMA,
+            "Group",
+            "A group of users",
+            group::attributes(),
+        ),
         schema(
             CONFIG_SCHEMA,
             "ServiceProviderConfig",
@@ -104,6 +129,7 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
+    use crate::groups::show::{group_resource, tests::team};
     use crate::show::{resource, tests::ada};
 
     const BASE: &str = "https://chat.example/scim/u1";
@@ -184,6 +210,15 @@ mod tests {
     }
 
     #[test]
+    fn the_schema_of_groups_describes_what_is_shown_of_them() {
+        let group = Value::Object(group_resource(&team()));
+        let members = without(&group, &["schemas", "id", "externalId", "meta"]);
+        let attributes = &schema_of(GROUP_SCHEMA)["attributes"];
+        assert_fits(&members, attributes);
+        assert_eq!(attributes.as_array().unwrap().len(), members.len());
+    }
+
+    #[test]
     fn the_service_describes_itself_by_its_own_schemas() {
         let config = without(&service_provider_config(BASE), &["schemas", "meta"]);
         assert_fits(&config, &schema_of(CONFIG_SCHEMA)["attributes"]);
@@ -215,14 +250,18 @@ mod tests {
             config["meta"]["location"],
             format!("{BASE}/ServiceProviderConfig")
         );
-        assert_eq!(
-            resource_types(BASE)[0]["meta"]["location"],
-            format!("{BASE}/ResourceTypes/User")
-        );
+        for kind in resource_types(BASE) {
+            let id = kind["id"].as_str().unwrap();
+            let location = format!("{BASE}/ResourceTypes/{id}");
+            assert_eq!(kind["meta"]["location"], location);
+            assert_eq!(
+                kind["schema"],
+                schema_of(kind["schema"].as_str().unwrap())["id"]
+            );
+        }
         for schema in schemas(BASE) {
             let id = schema["id"].as_str().unwrap();
             assert_eq!(schema["meta"]["location"], format!("{BASE}/Schemas/{id}"));
         }
-        assert_eq!(resource_types(BASE)[0]["schema"], USER_SCHEMA);
     }
 }

@@ -1,6 +1,6 @@
 //! How users are shown: to those who speak plain JSON, and to those who speak SCIM.
 
-use eddyline_model::{Timestamp, UserId};
+use eddyline_model::{GroupId, Timestamp, UserId};
 use serde_json::{Map, Value, json};
 
 use crate::names::split;
@@ -13,12 +13,25 @@ pub struct UserResource {
     pub id: UserId,
     /// What providers set.
     pub state: State,
+    /// The groups that the user is in.
+    pub groups: Vec<GroupOfUser>,
     /// When the user was made.
     pub created_at: Timestamp,
     /// When they were changed last.
     pub updated_at: Timestamp,
     /// A number that grows with each change.
     pub version: i64,
+    /// The address of the resource.
+    pub location: String,
+}
+
+/// A group, as its members show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupOfUser {
+    /// The group's id.
+    pub id: GroupId,
+    /// The name at the provider.
+    pub display_name: String,
     /// The address of the resource.
     pub location: String,
 }
@@ -45,7 +58,7 @@ pub fn plain(user: &UserResource) -> Map<String, Value> {
 }
 
 /// A user in the shape of RFC 7643, section 4.1. The id is a text, `externalId` is what the
-/// provider gave and is left out like an empty family name when there is none.
+/// provider gave and is left out like an empty family name when there is none, and so are `groups`.
 #[must_use]
 pub fn resource(user: &UserResource) -> Map<String, Value> {
     let state = &user.state;
@@ -74,6 +87,17 @@ pub fn resource(user: &UserResource) -> Map<String, Value> {
     if let Some(external_id) = &state.external_id {
         resource.insert("externalId".into(), external_id.as_str().into());
     }
+    if !user.groups.is_empty() {
+        let group = |group: &GroupOfUser| {
+            json!({
+                "value": group.id.to_string(),
+                "$ref": group.location,
+                "display": group.display_name,
+                "type": "direct",
+            })
+        };
+        resource.insert("groups".into(), user.groups.iter().map(group).collect());
+    }
     resource
 }
 
@@ -97,7 +121,7 @@ pub fn list(resources: Vec<Value>, total: i64, start_index: i64) -> Value {
     Value::Object(list)
 }
 
-fn members(object: Value) -> Map<String, Value> {
+pub(crate) fn members(object: Value) -> Map<String, Value> {
     match object {
         Value::Object(members) => members,
         _ => Map::new(),
@@ -119,6 +143,11 @@ pub(crate) mod tests {
                 nick: "ada".into(),
                 active: true,
             },
+            groups: vec![GroupOfUser {
+                id: GroupId(3),
+                display_name: "The Team".into(),
+                location: "https://chat.example/scim/u1/Groups/3".into(),
+            }],
             created_at: Timestamp(1_700_000_000_007),
             updated_at: Timestamp(1_700_000_001_000),
             version: 3,
@@ -163,6 +192,12 @@ pub(crate) mod tests {
                 "nickName": "ada",
                 "emails": [{"value": "ada.lovelace@example.org", "type": "work", "primary": true}],
                 "active": true,
+                "groups": [{
+                    "value": "3",
+                    "$ref": "https://chat.example/scim/u1/Groups/3",
+                    "display": "The Team",
+                    "type": "direct",
+                }],
                 "meta": {
                     "resourceType": "User",
                     "created": "2023-11-14T22:13:20.007Z",
@@ -179,7 +214,9 @@ pub(crate) mod tests {
         let mut user = ada();
         user.state.name = "Ada".into();
         user.state.external_id = None;
+        user.groups.clear();
         let standard = resource(&user);
+        assert!(!standard.contains_key("groups"));
         assert!(!standard.contains_key("externalId"));
         assert_eq!(standard["name"], json!({"givenName": "Ada"}));
         assert_eq!(

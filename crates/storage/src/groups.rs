@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use eddyline_model::groups::Group;
+use eddyline_model::groups::{Group, GroupLabels};
 use eddyline_model::{GroupId, OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
@@ -22,6 +22,8 @@ struct Row {
     name: String,
     name_key: String,
     created_at: i64,
+    display_name: Option<String>,
+    external_id: Option<String>,
 }
 
 /// The groups, ordered by organization and by the keys of their names. `members` is ordered by
@@ -40,6 +42,10 @@ fn to_groups(mut rows: Vec<Row>, members: Vec<(i64, i64)>) -> Vec<Group> {
         organization: OrganizationId(row.organization_id),
         users: users.remove(&row.id).unwrap_or_default(),
         name: row.name,
+        labels: GroupLabels {
+            display_name: row.display_name,
+            external_id: row.external_id,
+        },
         created_at: Timestamp(row.created_at),
     };
     rows.into_iter().map(group).collect()
@@ -93,6 +99,32 @@ impl<C: Access> Groups<'_, C> {
             .filter(user_groups::name_key.eq(name_key))
             .select(user_groups::id);
         Ok(id.get_result::<i64>(c).optional()?.map(GroupId))
+    }
+
+    /// The groups of an organization that some users are in, ordered by user and group: the user,
+    /// the number of the group, and the name that an identity provider sees.
+    pub fn list_of_users(
+        c: &mut Connection,
+        organization: OrganizationId,
+        users: &[UserId],
+    ) -> Result<Vec<(UserId, GroupId, String)>> {
+        let users: Vec<i64> = users.iter().map(|user| user.0).collect();
+        let found = user_group_members::table
+            .inner_join(user_groups::table.on(user_groups::id.eq(user_group_members::group_id)))
+            .filter(user_groups::organization_id.eq(organization.0))
+            .filter(user_group_members::user_id.eq_any(users))
+            .order((user_group_members::user_id, user_groups::id))
+            .select((
+                user_group_members::user_id,
+                user_groups::id,
+                user_groups::name,
+                user_groups::display_name,
+            ))
+            .load::<(i64, i64, String, Option<String>)>(c)?;
+        let group = |(user, group, name, label): (i64, i64, String, Option<String>)| {
+            (UserId(user), GroupId(group), label.unwrap_or(name))
+        };
+        Ok(found.into_iter().map(group).collect())
     }
 
     /// How many groups an organization has.
@@ -166,6 +198,17 @@ impl Groups<'_, Tx<'_>> {
             .set((
                 user_groups::name.eq(name.0),
                 user_groups::name_key.eq(name.1),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Sets what an identity provider calls a group.
+    pub fn set_labels(c: &mut Connection, id: GroupId, labels: &GroupLabels) -> Result<()> {
+        diesel::update(user_groups::table.find(id.0))
+            .set((
+                user_groups::display_name.eq(&labels.display_name),
+                user_groups::external_id.eq(&labels.external_id),
             ))
             .execute(c)?;
         Ok(())

@@ -193,6 +193,21 @@ impl<C: Access> Identities<'_, C> {
         Ok((rows.into_iter().map(to_provided).collect(), total))
     }
 
+    /// Which of these users an organization's provider sees, ordered by number.
+    pub fn list_among(
+        c: &mut Connection,
+        organization: OrganizationId,
+        users: &[UserId],
+    ) -> Result<Vec<UserId>> {
+        let users: Vec<i64> = users.iter().map(|user| user.0).collect();
+        let found = provided!(organization)
+            .filter(identities::user_id.eq_any(users))
+            .order(identities::user_id)
+            .select(identities::user_id)
+            .load::<i64>(c)?;
+        Ok(found.into_iter().map(UserId).collect())
+    }
+
     /// A user that an organization's provider sees.
     pub fn find_user(
         c: &mut Connection,
@@ -315,6 +330,27 @@ impl Identities<'_, Tx<'_>> {
     /// Forgets what a provider knows of a user; the account stays.
     pub fn delete(c: &mut Connection, user: UserId) -> Result<()> {
         diesel::delete(identities::table.find(user.0)).execute(c)?;
+        Ok(())
+    }
+
+    /// Counts a change of what the provider of an organization sees of some users. Those whom it
+    /// does not know are passed over.
+    pub fn touch_among(
+        c: &mut Connection,
+        organization: OrganizationId,
+        users: &[UserId],
+        now: Timestamp,
+    ) -> Result<()> {
+        let users: Vec<i64> = users.iter().map(|user| user.0).collect();
+        let known = identities::table
+            .filter(identities::organization_id.eq(organization.0))
+            .filter(identities::user_id.eq_any(users));
+        diesel::update(known)
+            .set((
+                identities::version.eq(identities::version + 1),
+                identities::updated_at.eq(now.0),
+            ))
+            .execute(c)?;
         Ok(())
     }
 

@@ -86,6 +86,8 @@ diesel::table! {
         name -> Text,
         name_key -> Text,
         created_at -> BigInt,
+        display_name -> Nullable<Text>,
+        external_id -> Nullable<Text>,
     }
 }
 diesel::table! {

@@ -1,4 +1,4 @@
-//! Identity providers: what they see and change of an organization's users.
+//! Identity providers: what they see and change of an organization's users and groups.
 
 use eddyline_client::{Json, Method, RawResponse};
 use eddyline_tests::Provider;
@@ -11,6 +11,7 @@ mod domains;
 mod ends;
 mod entra;
 mod filters;
+mod groups;
 mod guessing;
 mod nodes;
 mod okta;
@@ -24,6 +25,7 @@ mod tester;
 mod update;
 
 const USER_SCHEMA: &str = "urn:ietf:params:scim:schemas:core:2.0:User";
+const GROUP_SCHEMA: &str = "urn:ietf:params:scim:schemas:core:2.0:Group";
 const PATCH_SCHEMA: &str = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
 const ERROR_SCHEMA: &str = "urn:ietf:params:scim:api:messages:2.0:Error";
 const LIST_SCHEMA: &str = "urn:ietf:params:scim:api:messages:2.0:ListResponse";

@@ -4,10 +4,13 @@
 use std::collections::{BTreeSet, HashSet};
 
 use eddyline_model::audit::AuditAction;
-use eddyline_model::groups::{Group, MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MAX_GROUPS};
+use eddyline_model::groups::{
+    Group, GroupLabels, MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MAX_GROUPS,
+};
 use eddyline_model::log::Control;
 use eddyline_model::names::GroupName;
 use eddyline_model::{GroupId, OrganizationId, UserId};
+use eddyline_scim::ScimType;
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
@@ -60,7 +63,20 @@ pub(crate) fn create(
         .groups()
         .insert(organization, (new.name.as_str(), &new.name.key()), now)?;
     tx.groups().insert_members(organization, id, &users)?;
-    let detail = json!({"group": id.0, "name": new.name.as_str(), "added": numbers(&users)});
+    touch(tx, organization, &users)?;
+    let mut detail = json!({"group": id.0, "name": new.name.as_str(), "added": numbers(&users)});
+    if new.labels != GroupLabels::default() {
+        tx.groups().set_labels(id, &new.labels)?;
+        let GroupLabels {
+            display_name,
+            external_id,
+        } = &new.labels;
+        for (label, text) in [("displayName", display_name), ("externalId", external_id)] {
+            if let Some(text) = text {
+                detail[label] = json!(text);
+            }
+        }
+    }
     record(
         tx,
         organization,
@@ -71,7 +87,7 @@ pub(crate) fn create(
     Ok(id)
 }
 
-/// Gives a group another name or other members.
+/// Gives a group another name, other labels or other members.
 ///
 /// # Errors
 ///
@@ -94,6 +110,23 @@ pub(crate) fn change(
         tx.groups()
             .set_name(group.id, (name.as_str(), &name.key()))?;
         detail.insert("name".to_owned(), json!([group.name, name.as_str()]));
+    }
+    let labels = changes.labels.clone().unwrap_or_else(|| GroupLabels {
+        display_name: group
+            .labels
+            .display_name
+            .clone()
+            .filter(|_| detail.is_empty()),
+        external_id: group.labels.external_id.clone(),
+    });
+    let name = changes
+        .name
+        .as_ref()
+        .map_or(group.name.as_str(), GroupName::as_str);
+    set_labels(tx, group, (name, &labels), &mut detail)?;
+    if !detail.is_empty() {
+        // Its members show how it is called.
+        touch(tx, group.organization, &group.users)?;
     }
     if let Some(wanted) = &changes.users {
         let wanted = check_users(tx, group.organization, wanted)?;
@@ -155,6 +188,7 @@ pub(crate) fn set_member(
 /// As any write.
 pub(crate) fn remove(tx: &mut Tx<'_>, group: &Group, by: &str) -> TxResult<()> {
     tx.groups().delete(group.id)?;
+    touch(tx, group.organization, &group.users)?;
     let detail = json!({"group": group.id.0, "name": group.name});
     Ok(record(
         tx,
@@ -210,10 +244,42 @@ fn set_members(
     }
     for (what, users) in [("added", added), ("removed", removed)] {
         if !users.is_empty() {
+            touch(tx, group.organization, &users)?;
             detail.insert(what.to_owned(), numbers(&users));
         }
     }
     Ok(())
+}
+
+/// Sets what an identity provider calls a group that has this name, and puts what is different into
+/// `detail`, for the audit log.
+fn set_labels(
+    tx: &mut Tx<'_>,
+    group: &Group,
+    (name, labels): (&str, &GroupLabels),
+    detail: &mut Map<String, Value>,
+) -> StoreResult<()> {
+    let before = &group.labels;
+    if before == labels {
+        return Ok(());
+    }
+    tx.groups().set_labels(group.id, labels)?;
+    if before.display_name != labels.display_name {
+        let display_name = labels.display_name.as_deref().unwrap_or(name);
+        let change = json!([group.display_name(), display_name]);
+        detail.insert("displayName".to_owned(), change);
+    }
+    if before.external_id != labels.external_id {
+        let change = json!([before.external_id, labels.external_id]);
+        detail.insert("externalId".to_owned(), change);
+    }
+    Ok(())
+}
+
+/// Counts that an identity provider sees other groups in these users.
+fn touch(tx: &mut Tx<'_>, organization: OrganizationId, users: &[UserId]) -> StoreResult<()> {
+    let now = tx.now();
+    tx.identities().touch_among(organization, users, now)
 }
 
 /// Checks that the groups of an organization may have so many members more. Every process keeps
@@ -246,7 +312,9 @@ fn check_name(tx: &mut Tx<'_>, organization: OrganizationId, name: &GroupName) -
     } else {
         return Ok(());
     };
-    Err(Error::conflict(text).into())
+    Err(Error::conflict(text)
+        .with_scim_type(ScimType::Uniqueness)
+        .into())
 }
 
 /// The users, each once, if there are not too many and all of them belong to the organization.

@@ -7,6 +7,7 @@ mod mentions;
 mod tests;
 
 use crate::core::Core;
+use eddyline_model::groups::GroupLabels;
 use eddyline_model::names::GroupName;
 use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::{GroupId, OrganizationId, UserId};
@@ -23,6 +24,8 @@ use crate::{Error, Result};
 pub struct NewGroup {
     /// By which it is mentioned.
     pub name: GroupName,
+    /// What an identity provider calls it.
+    pub labels: GroupLabels,
     /// Its members.
     pub users: Vec<UserId>,
 }
@@ -32,6 +35,9 @@ pub struct NewGroup {
 pub struct GroupChanges {
     /// By which it is mentioned from now on.
     pub name: Option<GroupName>,
+    /// What an identity provider calls it from now on. Without them, another name takes the place
+    /// of what the provider called it.
+    pub labels: Option<GroupLabels>,
     /// All members that it is to have.
     pub users: Option<Vec<UserId>>,
 }

@@ -1,7 +1,7 @@
 //! The bounds of groups, and which of them a process mentions.
 
 use eddyline_model::OrganizationId;
-use eddyline_model::groups::{MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MAX_GROUPS};
+use eddyline_model::groups::{GroupLabels, MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MAX_GROUPS};
 use eddyline_model::names::GroupName;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_storage::{NewUser, Store};
@@ -57,6 +57,7 @@ async fn people(app: &App, organization: OrganizationId, count: usize) -> Vec<Us
 fn named(name: &str, users: &[UserId]) -> NewGroup {
     NewGroup {
         name: name.parse::<GroupName>().unwrap(),
+        labels: GroupLabels::default(),
         users: users.to_vec(),
     }
 }

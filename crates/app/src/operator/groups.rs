@@ -1,6 +1,6 @@
 //! Groups of organizations.
 
-use eddyline_model::groups::Group;
+use eddyline_model::groups::{Group, GroupLabels};
 use eddyline_model::names::{Email, GroupName, nick_key};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, UserId};
@@ -24,6 +24,7 @@ impl Operator {
     pub async fn create_group(&self, organization: &str, name: GroupName) -> Result<Group> {
         let new = NewGroup {
             name,
+            labels: GroupLabels::default(),
             users: Vec::new(),
         };
         self.operate_on_groups(organization, move |tx, organization| {

@@ -41,13 +41,14 @@ impl Scim {
         let new = check(newcomer(wanted)?)?;
         let random = random_end();
         let work = move |tx: &mut Tx<'_>, who: &ScimProvider| create(tx, who, &new, &random);
-        let ((user, identity), event) = self
+        let (made, event) = self
             .core
             .transaction_as_provider(provider, work)
             .await
             .map_err(raced)?;
         self.core.wait_until_applied(event).await;
-        Ok(self.shown(&provider.uid, &user, &identity))
+        // Neither a new user nor one who is back is in any group.
+        Ok(self.shown(&provider.uid, &made, Vec::new()))
     }
 }
 

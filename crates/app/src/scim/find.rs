@@ -1,11 +1,13 @@
 //! Finding the users of a provider.
 
-use eddyline_model::UserId;
+use std::collections::HashMap;
+
 use eddyline_model::identities::Identity;
 use eddyline_model::names::email_key;
 use eddyline_model::users::User;
+use eddyline_model::{GroupId, UserId};
 use eddyline_scim::{Filter, FilterAttribute, UserResource};
-use eddyline_storage::{ProvidedQuery, Reader};
+use eddyline_storage::{ProvidedQuery, Reader, Result as StoreResult};
 
 use super::ScimProvider;
 use crate::core::transaction::TxResult;
@@ -23,6 +25,8 @@ pub struct UsersWanted {
     /// Whether the `externalId` is the `userName`, as the specification has it, rather than what
     /// the provider gave as one.
     pub external_is_subject: bool,
+    /// Whether their groups are wanted, of up to 1,000 users.
+    pub with_groups: bool,
 }
 
 impl Scim {
@@ -40,18 +44,26 @@ impl Scim {
             return Ok((Vec::new(), 0));
         };
         let organization = provider.organization;
-        let (found, total) = self
+        let (found, mut groups, total) = self
             .core
             .store()
-            .read(move |reader| reader.identities().list_users(organization, &query))
+            .read(move |reader| {
+                let (found, total) = reader.identities().list_users(organization, &query)?;
+                let mut of_users: HashMap<UserId, Vec<_>> = HashMap::new();
+                if wanted.with_groups {
+                    let ids: Vec<UserId> = found.iter().map(|(user, _)| user.id).collect();
+                    for (user, id, name) in reader.groups().list_of_users(organization, &ids)? {
+                        of_users.entry(user).or_default().push((id, name));
+                    }
+                }
+                Ok((found, of_users, total))
+            })
             .await?;
-        Ok((
-            found
-                .iter()
-                .map(|(user, identity)| self.shown(&provider.uid, user, identity))
-                .collect(),
-            total,
-        ))
+        let shown = found.iter().map(|found| {
+            let groups = groups.remove(&found.0.id).unwrap_or_default();
+            self.shown(&provider.uid, found, groups)
+        });
+        Ok((shown.collect(), total))
     }
 
     /// A user of a provider.
@@ -62,11 +74,14 @@ impl Scim {
     /// bots.
     pub async fn user(&self, provider: &ScimProvider, id: UserId) -> Result<UserResource> {
         let who = provider.clone();
-        let (user, identity) = self
+        let (found, groups) = self
             .core
-            .read(move |reader| provided(reader, &who, id))
+            .read(move |reader| {
+                let found = provided(reader, &who, id)?;
+                Ok((found, groups_of(reader, &who, id)?))
+            })
             .await?;
-        Ok(self.shown(&provider.uid, &user, &identity))
+        Ok(self.shown(&provider.uid, &found, groups))
     }
 }
 
@@ -84,6 +99,18 @@ pub(super) fn provided(
         .identities()
         .find_user(provider.organization, id)?
         .ok_or_else(Error::not_found)?)
+}
+
+/// The groups that a user of a provider is in, with the names that the provider sees.
+pub(super) fn groups_of(
+    reader: &mut Reader<'_>,
+    provider: &ScimProvider,
+    user: UserId,
+) -> StoreResult<Vec<(GroupId, String)>> {
+    let found = reader
+        .groups()
+        .list_of_users(provider.organization, &[user])?;
+    Ok(found.into_iter().map(|(_, id, name)| (id, name)).collect())
 }
 
 /// The query of a filter; `None` for one that nobody can meet.

@@ -1,4 +1,4 @@
-//! What identity providers do with the users of their organizations: SCIM (specification, section
+//! What identity providers do with the users and groups of their organizations: SCIM (specification, section
 //! 4; RFC 7644).
 //!
 //! A provider shows a token of its own and sees the users that it knows: those it made, and those
@@ -6,13 +6,15 @@
 //! its organization alone ([`reach`]): names, address, and whether it may be used. Of an account
 //! that belongs to another organization too, it ends and restores the membership in its own
 //! ([`suspension`]). Its word proves an address within the domains that an operator gave to the
-//! organization, and nowhere else ([`address`]).
+//! organization, and nowhere else ([`address`]). All groups of the organization are the provider's to
+//! change, with those of their members whom it knows ([`groups`]).
 
 mod address;
 mod bring_back;
 mod check;
 mod create;
 mod find;
+mod groups;
 mod reach;
 mod remove;
 mod suspension;
@@ -23,13 +25,14 @@ use std::sync::Arc;
 
 use eddyline_auth::FailureLimiter;
 use eddyline_auth::{Credentials, Secret, network_of};
-use eddyline_model::Timestamp;
 use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::identities::Identity;
 use eddyline_model::users::User;
-use eddyline_scim::{ScimType, State, UserResource};
+use eddyline_model::{GroupId, Timestamp};
+use eddyline_scim::{GroupOfUser, ScimType, State, UserResource};
 
 pub use find::UsersWanted;
+pub use groups::GroupsWanted;
 
 use crate::charging::charge_provider;
 use crate::core::Core;
@@ -144,14 +147,26 @@ impl Scim {
         }
     }
 
-    fn shown(&self, uid: &str, user: &User, identity: &Identity) -> UserResource {
+    fn shown(
+        &self,
+        uid: &str,
+        (user, identity): &(User, Identity),
+        groups: Vec<(GroupId, String)>,
+    ) -> UserResource {
+        let addresses = &self.core.config().addresses;
+        let group = |(id, display_name)| GroupOfUser {
+            id,
+            display_name,
+            location: addresses.scim_group(uid, id),
+        };
         UserResource {
             id: user.id,
             state: state(user, identity),
+            groups: groups.into_iter().map(group).collect(),
             created_at: identity.created_at,
             updated_at: identity.updated_at,
             version: identity.version,
-            location: self.core.config().addresses.scim_user(uid, user.id),
+            location: addresses.scim_user(uid, user.id),
         }
     }
 }

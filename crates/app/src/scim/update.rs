@@ -12,7 +12,7 @@ use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
 use super::check::{ValidUser, check, nick_for, taken};
-use super::find::provided;
+use super::find::{groups_of, provided};
 use super::raced;
 use super::reach::is_shared;
 use super::suspension::{self, MembershipChange};
@@ -90,9 +90,10 @@ impl Scim {
     ) -> Result<UserResource> {
         let random = random_end();
         let work = move |tx: &mut Tx<'_>, who: &ScimProvider| {
-            update(tx, who, id, &wish, &matches, &random)
+            let updated = update(tx, who, id, &wish, &matches, &random)?;
+            Ok((updated, groups_of(tx, who, id)?))
         };
-        let ((user, identity), event) = self
+        let ((updated, groups), event) = self
             .core
             .transaction_as_provider(provider, work)
             .await
@@ -101,10 +102,10 @@ impl Scim {
         self.mail.mail_is_queued();
         match event {
             // The suspension may have been a moment ago, and not every process has read of it yet.
-            None if identity.suspended_at.is_some() => self.core.wait_until_all_applied().await?,
+            None if updated.1.suspended_at.is_some() => self.core.wait_until_all_applied().await?,
             event => self.core.wait_until_applied(event).await,
         }
-        Ok(self.shown(&provider.uid, &user, &identity))
+        Ok(self.shown(&provider.uid, &updated, groups))
     }
 }
 
@@ -167,7 +168,7 @@ pub(super) fn check_version(version: i64, matches: impl Fn(i64) -> bool) -> Resu
         return Ok(());
     }
     Err(Error::version_mismatch(
-        "the user was changed since; read it again",
+        "it was changed since; read it again",
     ))
 }
 

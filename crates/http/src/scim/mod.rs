@@ -1,8 +1,10 @@
 //! What identity providers ask: SCIM (specification, section 4; RFC 7644).
 //!
 //! There are two response formats for the same users. A provider that says `application/scim+json`
-//! gets the shapes of RFC 7643, and everybody else exactly those of the specification.
+//! gets the shapes of RFC 7643, and everybody else exactly those of the specification. Groups
+//! ([`groups`]) have the former alone.
 
+mod groups;
 mod request;
 mod response_format;
 
@@ -13,7 +15,7 @@ use eddyline_openapi::DescribeOperation as _;
 use eddyline_openapi::Shape::One;
 use eddyline_openapi::response_headers;
 use eddyline_scim::show::{etag, list, plain, resource};
-use eddyline_scim::{Patch, Projection, RequestedUser, UserResource, schema};
+use eddyline_scim::{Filter, GroupFilter, Patch, Projection, RequestedUser, UserResource, schema};
 use http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
@@ -30,8 +32,6 @@ use crate::response_budget;
 /// A request of an identity provider.
 type ProviderContext = RequestContext<ScimProvider>;
 
-/// The users of a page unless the provider says how many it takes.
-const PAGE: i64 = 100;
 const USERS: &str = "/scim/{uid}/Users";
 const USER: &str = "/scim/{uid}/Users/{user}";
 
@@ -48,6 +48,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ];
     all.extend(finding());
     all.extend(changing());
+    all.extend(groups::endpoints());
     all.extend(described());
     all
 }
@@ -64,13 +65,18 @@ fn finding() -> Vec<Endpoint> {
             "The users that the provider knows",
             users,
         )),
-        finds(Endpoint::new(
+        Endpoint::new(
             Method::POST,
             "/scim/{uid}/.search",
             "searchProvisioning",
-            "Search",
-            search,
-        )),
+            "Search for users, and behind them groups; in plain JSON for users alone",
+            search_all,
+        )
+        .answers(
+            200,
+            "What was found, as Resources",
+            Some(One("ScimResources")),
+        ),
         finds(Endpoint::new(
             Method::POST,
             "/scim/{uid}/Users/.search",
@@ -78,32 +84,44 @@ fn finding() -> Vec<Endpoint> {
             "Search for users",
             search,
         )),
-        Endpoint::new(Method::GET, USER, "getProvidedUser", "A user", user)
-            .answers(200, "The user", Some(One("ScimUser")))
-            .response_headers(&[response_headers::ETAG])
-            .header(
-                "If-None-Match",
-                "ETags that you have; 304 when the answer is one of them",
-            )
-            .answers(304, "The version that If-None-Match names", None)
-            .response_headers(&[response_headers::ETAG]),
+        reads_one(
+            Endpoint::new(Method::GET, USER, "getProvidedUser", "A user", user).answers(
+                200,
+                "The user",
+                Some(One("ScimUser")),
+            ),
+        ),
     ]
 }
 
+/// An endpoint that shows one resource, which the provider may know already.
+fn reads_one(endpoint: Endpoint) -> Endpoint {
+    endpoint
+        .response_headers(&[response_headers::ETAG])
+        .header(
+            "If-None-Match",
+            "ETags that you have; 304 when the answer is one of them",
+        )
+        .answers(304, "The version that If-None-Match names", None)
+        .response_headers(&[response_headers::ETAG])
+}
+
+/// An endpoint that changes a resource, of which the provider may know another version.
+fn changes(endpoint: Endpoint) -> Endpoint {
+    endpoint
+        .header(
+            "If-Match",
+            "ETags of the version that you change; 412 when it is none of them",
+        )
+        .may_conflict()
+        .answers(
+            412,
+            "Not a version that If-Match names",
+            Some(One("ErrorBody")),
+        )
+}
+
 fn changing() -> Vec<Endpoint> {
-    let changes = |endpoint: Endpoint| {
-        endpoint
-            .header(
-                "If-Match",
-                "ETags of the version that you change; 412 when it is none of them",
-            )
-            .may_conflict()
-            .answers(
-                412,
-                "Not a version that If-Match names",
-                Some(One("ErrorBody")),
-            )
-    };
     let sets = |endpoint: Endpoint| {
         endpoint
             .optional_parameter(
@@ -301,45 +319,89 @@ async fn search(ctx: ProviderContext, request: UnparsedParams<(Attributes, Searc
     find(&ctx, request.replaced(request::search(&ctx)?).read()?).await
 }
 
+/// The users who match, and behind them the groups. An attribute that only one kind has finds none
+/// of the other.
+async fn search_all(ctx: ProviderContext, request: UnparsedParams<(Attributes, Search)>) -> Answer {
+    response_budget::reads_only();
+    let (attributes, search) = request.replaced(request::search(&ctx)?).read()?;
+    if format(&ctx) == ResponseFormat::Plain {
+        return find(&ctx, (attributes, search)).await;
+    }
+    let projection = attributes.projection()?;
+    let (start, limit) = (search.start(), search.limit());
+    let (of_users, of_groups) = match (search.filter::<Filter>(), search.filter::<GroupFilter>()) {
+        (Err(error), Err(_)) => return Err(error),
+        (of_users, of_groups) => (of_users.ok(), of_groups.ok()),
+    };
+    let (mut found, mut total) = (Vec::new(), 0);
+    if let Some(filter) = of_users {
+        let part = (start - 1, Some(limit));
+        (found, total) = list_users(&ctx, filter, part, &projection).await?;
+    }
+    if let Some(filter) = of_groups {
+        let there = i64::try_from(found.len()).unwrap_or(limit);
+        let part = ((start - 1 - total).max(0), limit - there);
+        let (groups, count) = groups::list_groups(&ctx, filter, part, &projection).await?;
+        found.extend(groups);
+        total += count;
+    }
+    Ok(format(&ctx).answer(StatusCode::OK, &list(found, total, start)))
+}
+
 async fn find(ctx: &ProviderContext, (attributes, search): (Attributes, Search)) -> Answer {
     let format = format(ctx);
-    let (filter, start, count) = (
-        search.filter()?,
-        search.start.max(1),
-        search.count.map(|count| count.max(0)),
-    );
-    let projection = attributes.projection()?;
+    let (filter, start, projection) = (search.filter()?, search.start(), attributes.projection()?);
     let limit = match format {
-        ResponseFormat::Scim => Some(count.unwrap_or(PAGE).min(schema::MAX_RESULTS)),
-        ResponseFormat::Plain => count,
+        ResponseFormat::Scim => Some(search.limit()),
+        ResponseFormat::Plain => search.count.map(|count| count.max(0)),
     };
-    let wanted = UsersWanted {
-        filter,
-        skip: start - 1,
-        limit,
-        external_is_subject: format == ResponseFormat::Plain,
-    };
-    let (found, total) = ctx.app().scim().users(ctx.provider(), wanted).await?;
-    let resources: Vec<Value> = found
-        .iter()
-        .map(|user| Value::Object(projection.apply(shape(format, user))))
-        .collect();
+    let (resources, total) = list_users(ctx, filter, (start - 1, limit), &projection).await?;
     Ok(match format {
         ResponseFormat::Scim => format.answer(StatusCode::OK, &list(resources, total, start)),
         ResponseFormat::Plain => format.answer(StatusCode::OK, &json!({"Resources": resources})),
     })
 }
 
+/// A part of the users who match, as they are shown, and how many there are in all.
+async fn list_users(
+    ctx: &ProviderContext,
+    filter: Option<Filter>,
+    (skip, limit): (i64, Option<i64>),
+    projection: &Projection,
+) -> Result<(Vec<Value>, i64), Error> {
+    let format = format(ctx);
+    let wanted = UsersWanted {
+        filter,
+        skip,
+        limit,
+        external_is_subject: format == ResponseFormat::Plain,
+        with_groups: format == ResponseFormat::Scim,
+    };
+    let (found, total) = ctx.app().scim().users(ctx.provider(), wanted).await?;
+    let shown = found
+        .iter()
+        .map(|user| Value::Object(projection.apply(shape(format, user))));
+    Ok((shown.collect(), total))
+}
+
 async fn user(ctx: ProviderContext, request: UnparsedParams<Attributes>) -> Answer {
     let projection = request.read()?.projection()?;
     let found = ctx.app().scim().user(ctx.provider(), id(&ctx)?).await?;
-    let known = ctx.headers.contains_key(IF_NONE_MATCH);
-    if known && matching(&ctx.headers, &IF_NONE_MATCH)(found.version) {
-        let mut response = nothing();
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-        return Ok(with_header(response, ETAG, &etag(found.version)));
+    match is_known(&ctx, found.version) {
+        true => Ok(not_modified(found.version)),
+        false => Ok(show(&ctx, StatusCode::OK, &found, &projection)),
     }
-    Ok(show(&ctx, StatusCode::OK, &found, &projection))
+}
+
+/// Whether the provider has this version already.
+fn is_known(ctx: &ProviderContext, version: i64) -> bool {
+    ctx.headers.contains_key(IF_NONE_MATCH) && matching(&ctx.headers, &IF_NONE_MATCH)(version)
+}
+
+fn not_modified(version: i64) -> Response {
+    let mut response = nothing();
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    with_header(response, ETAG, &etag(version))
 }
 
 async fn create(ctx: ProviderContext, request: UnparsedParams<()>) -> Answer {

@@ -1,8 +1,10 @@
 //! What providers send beside paths.
 
+use std::str::FromStr;
+
 use eddyline_app::Error;
 use eddyline_scim::show::etag;
-use eddyline_scim::{Filter, Projection};
+use eddyline_scim::{Projection, ScimError, schema};
 use eddyline_wire::forms::Bounds;
 use eddyline_wire::params::Params;
 use eddyline_wire::request;
@@ -14,11 +16,15 @@ use serde_json::{Map, Value};
 use super::ProviderContext;
 use crate::json;
 
+/// The resources of a page unless the provider says how many it takes.
+const PAGE: i64 = 100;
+
 request! {
-    /// Which users are wanted (RFC 7644, section 3.4.2). What is below the least counts as the
+    /// Which resources are wanted (RFC 7644, section 3.4.2). What is below the least counts as the
     /// least.
     pub(super) struct Search {
-        /// userName, emails or externalId eq "value", joined by and.
+        /// Attributes eq "value", joined by and: userName, emails and externalId of users, id,
+        /// displayName, externalId and members of groups.
         filter: Option<String> = text(0..=usize::MAX).filled(),
         /// The first to be listed, from 1.
         start as "startIndex": i64 = whole(i64::MIN..=i64::MAX).or(1),
@@ -28,14 +34,24 @@ request! {
 }
 
 impl Search {
+    /// The place of the first resource, from 1.
+    pub(super) fn start(&self) -> i64 {
+        self.start.max(1)
+    }
+
+    /// How many resources a page has at most.
+    pub(super) fn limit(&self) -> i64 {
+        self.count.unwrap_or(PAGE).clamp(0, schema::MAX_RESULTS)
+    }
+
     /// The condition, if there is one.
-    pub(super) fn filter(&self) -> Result<Option<Filter>, Error> {
+    pub(super) fn filter<F: FromStr<Err = ScimError>>(&self) -> Result<Option<F>, Error> {
         Ok(self.filter.as_deref().map(str::parse).transpose()?)
     }
 }
 
 request! {
-    /// Which attributes of a user are wanted.
+    /// Which attributes of a resource are wanted.
     pub(super) struct Attributes {
         /// Only these attributes, comma-separated.
         wanted as "attributes": Option<String> = text(0..=usize::MAX),
@@ -97,7 +113,7 @@ pub(super) fn matching(
     }
 }
 
-/// A tag without the mark of weakness: who changes a user knows a version by either.
+/// A tag without the mark of weakness: who changes a resource knows a version by either.
 fn weak(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }

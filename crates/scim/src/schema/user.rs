@@ -39,6 +39,22 @@ pub(super) fn attributes() -> Vec<Attribute> {
         .required()
         .many(),
         Attribute::boolean("active", "Whether the user may sign in").required(),
+        Attribute::complex("groups", "The groups that the user is in", groups())
+            .many()
+            .read_only(),
+    ]
+}
+
+fn groups() -> Vec<Attribute> {
+    vec![
+        Attribute::text("value", "The id of the group"),
+        Attribute::reference("$ref", "The address of the group", "Group"),
+        Attribute::text("display", "The name of the group"),
+        Attribute::choice(
+            "type",
+            "How the user is in the group, which is always by itself",
+            &["direct"],
+        ),
     ]
 }
 

@@ -27,6 +27,7 @@ const SAFE_BESIDE_SERVERS: &[&str] = &[
     "20261129000011",
     "20261129000014",
     "20261129000021",
+    "20261201000001",
 ];
 
 /// How long a migration waits for a lock on a table of PostgreSQL. All statements on the table that

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddyline_model::groups::Group;
+use eddyline_model::groups::{Group, GroupLabels};
 use eddyline_model::names::nick_key;
 use eddyline_model::{GroupId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Error, Result};
@@ -13,6 +13,7 @@ use crate::world::{World, member, new_user};
 on_every_database!(
     groups_come_with_their_members_in_the_order_of_their_names,
     a_group_changes_its_name_and_its_members,
+    a_provider_calls_a_group_as_it_likes,
     a_thousand_come_into_a_group_and_leave_it_at_once,
     a_removed_group_leaves_nothing_and_its_number_is_not_used_again,
     a_user_who_leaves_an_organization_leaves_its_groups,
@@ -81,6 +82,7 @@ async fn groups_come_with_their_members_in_the_order_of_their_names(home: Arc<Ho
             id: ops,
             organization: acme,
             name,
+            labels: GroupLabels::default(),
             users,
             created_at: Timestamp(5)
         })
@@ -100,6 +102,41 @@ async fn groups_come_with_their_members_in_the_order_of_their_names(home: Arc<Ho
             .await,
         None
     );
+}
+
+async fn a_provider_calls_a_group_as_it_likes(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (acme, ann, bob) = (world.organization, world.ann, world.bob);
+    let ops = world.add_group(acme, "ops", &[ann, bob]).await;
+    let dev = world.add_group(acme, "dev", &[bob]).await;
+    let labels = GroupLabels {
+        display_name: Some("Op s".into()),
+        external_id: Some("00g1".into()),
+    };
+    let wanted = labels.clone();
+    let change = world
+        .store
+        .write(move |tx| tx.groups().set_labels(ops, &wanted));
+    change.await.expect("labels");
+    let (group, of_users) = world
+        .read(move |reader| {
+            let of_users = reader.groups().list_of_users(acme, &[ann, bob])?;
+            Ok((reader.groups().find(ops)?, of_users))
+        })
+        .await;
+    assert_eq!(group.map(|group| group.labels), Some(labels));
+    let named = "Op s".to_owned();
+    assert_eq!(
+        of_users,
+        [
+            (ann, ops, named.clone()),
+            (bob, ops, named),
+            (bob, dev, "dev".to_owned()),
+        ]
+    );
+    let other = other_organization(&world).await;
+    let elsewhere = world.read(move |reader| reader.groups().list_of_users(other, &[ann, bob]));
+    assert_eq!(elsewhere.await, []);
 }
 
 async fn a_group_changes_its_name_and_its_members(home: Arc<Home>) {

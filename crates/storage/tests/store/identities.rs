@@ -319,6 +319,21 @@ async fn a_touched_identity_has_the_next_version(home: Arc<Home>) {
         None,
         "whom no provider knows"
     );
+    let (acme, other) = (world.organization, another(&world).await);
+    for (organization, version) in [(other, 2), (acme, 3)] {
+        let touch = world.store.write(move |tx| {
+            tx.identities()
+                .touch_among(organization, &[ann, bob], Timestamp(78))
+        });
+        touch.await.expect("touched");
+        let identity = identity_of(&world, ann).await;
+        assert_eq!(identity.map(|identity| identity.version), Some(version));
+        let known = world
+            .read(move |reader| reader.identities().list_among(organization, &[ann, bob]))
+            .await;
+        assert_eq!(known.contains(&ann), organization == acme);
+        assert!(!known.contains(&bob));
+    }
 }
 
 async fn a_provider_knows_one_user_by_a_subject_also_when_it_removed_them(home: Arc<Home>) {

@@ -263,6 +263,10 @@ async fn no_endpoint_takes_a_provider_whose_token_was_replaced(tenant: Tenant) {
         .await;
     let own = format!("/Users/{}", made["id"].as_str().unwrap());
     let patch = r#"{"Operations":[{"op":"replace","path":"active","value":false}]}"#;
+    let group = json!({"displayName": "Team", "members": [{"value": made["id"]}]});
+    let group = provider.scim(Method::POST, "/Groups", Some(&group)).await;
+    let group = format!("/Groups/{}", group.json()["id"].as_str().unwrap());
+    let members = r#"{"Operations":[{"op":"remove","path":"members"}]}"#;
     let deeds = [
         (
             "POST",
@@ -272,6 +276,14 @@ async fn no_endpoint_takes_a_provider_whose_token_was_replaced(tenant: Tenant) {
         ("PUT", own.clone(), r#"{"userName":"nina","active":false}"#),
         ("PATCH", own.clone(), patch),
         ("DELETE", own, " "),
+        (
+            "POST",
+            "/Groups".to_owned(),
+            r#"{"displayName":"Too late"}"#,
+        ),
+        ("PUT", group.clone(), r#"{"displayName":"Too late"}"#),
+        ("PATCH", group.clone(), members),
+        ("DELETE", group, " "),
     ];
     let before = state(&tenant).await;
     let mut begun = Vec::new();

@@ -234,4 +234,11 @@ pub(crate) const ROWS: &[Row] = &[
     row("GET /scim/{uid}/ResourceTypes/{id}", none, NO_PROVIDER),
     row("POST /scim/{uid}/.search", none, NO_PROVIDER),
     row("POST /scim/{uid}/Users/.search", none, NO_PROVIDER),
+    row("GET /scim/{uid}/Groups", none, NO_PROVIDER),
+    row("POST /scim/{uid}/Groups", |_| Body::Json(json!({"displayName": unused_name()})), NO_PROVIDER),
+    row("GET /scim/{uid}/Groups/{group}", none, NO_PROVIDER),
+    row("PUT /scim/{uid}/Groups/{group}", |_| Body::Json(json!({"members": []})), NO_PROVIDER),
+    row("PATCH /scim/{uid}/Groups/{group}", |_| Body::Json(json!({"Operations": [{"op": "remove", "path": "members"}]})), NO_PROVIDER),
+    row("DELETE /scim/{uid}/Groups/{group}", none, NO_PROVIDER),
+    row("POST /scim/{uid}/Groups/.search", none, NO_PROVIDER),
 ];

@@ -1,28 +1,31 @@
 //! What Microsoft Entra asks, call by call as it publishes it: testing the connection, making,
-//! changing with its own spelling of operations and booleans, switching off and on, and removing.
+//! changing with its own spelling of operations and booleans, switching off and on, removing, and
+//! the same for groups.
 
 use eddyline_client::{Json, Method, RawResponse};
 use eddyline_tests::{Provider, SCIM_JSON, Tenant, on_shared_servers};
 use serde_json::json;
 
 use super::filters::encoded;
-use super::{LIST_SCHEMA, PATCH_SCHEMA, USER_SCHEMA, at, is_refused};
+use super::groups::{members, place};
+use super::{GROUP_SCHEMA, LIST_SCHEMA, PATCH_SCHEMA, USER_SCHEMA, at, is_refused};
 
 on_shared_servers![
     entra_tests_the_connection,
-    entra_provisions_changes_and_removes_somebody
+    entra_provisions_changes_and_removes_somebody,
+    entra_provisions_changes_and_removes_a_group
 ];
 
 const ENTERPRISE: &str = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
 
 /// Entra names the type of what it sends, and takes the same.
-async fn patch(provider: &Provider, user: &Json, operations: Json) -> RawResponse {
+async fn patch(provider: &Provider, place: &str, operations: Json) -> RawResponse {
     let body = json!({"schemas": [PATCH_SCHEMA], "Operations": operations});
     let charset = format!("{SCIM_JSON}; charset=utf-8");
     provider
         .scim_with(
             Method::PATCH,
-            &at(user),
+            place,
             Some(&body),
             &[("Accept-Charset", &charset)],
         )
@@ -136,7 +139,7 @@ async fn entra_provisions_changes_and_removes_somebody(tenant: Tenant) {
         ),
     ];
     for (operations, then) in steps {
-        let answer = patch(&provider, &user, operations.clone()).await;
+        let answer = patch(&provider, &at(&user), operations.clone()).await;
         assert_eq!(answer.status, 200, "{operations}: {}", answer.text());
         let shown = provider.get(&at(&user)).await;
         for (path, value) in then {
@@ -146,7 +149,7 @@ async fn entra_provisions_changes_and_removes_somebody(tenant: Tenant) {
     }
     let unkept = json!([{"op": "Replace", "path": "title", "value": "x"}]);
     let before = provider.get(&at(&user)).await;
-    assert_eq!(patch(&provider, &user, unkept).await.status, 200);
+    assert_eq!(patch(&provider, &at(&user), unkept).await.status, 200);
     assert_eq!(provider.get(&at(&user)).await, before);
     let removed = provider.scim(Method::DELETE, &at(&user), None).await;
     assert_eq!(
@@ -160,6 +163,112 @@ async fn entra_provisions_changes_and_removes_somebody(tenant: Tenant) {
     );
     is_refused(
         &provider.scim(Method::DELETE, &at(&user), None).await,
+        404,
+        None,
+    );
+}
+
+async fn entra_provisions_changes_and_removes_a_group(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let mut users = Vec::new();
+    for name in ["one", "two", "three"] {
+        let email = format!("{name}@{}.example", tenant.name);
+        let user = provider.makes(&email, (name, "User")).await;
+        users.push(user["id"].as_str().unwrap().to_owned());
+    }
+    let [one, two, three] = &users[..] else {
+        panic!("{users:?}")
+    };
+    let external_id = "8aa1a0c0-c4c3-4bc0-b4a5-2ef676900159";
+    let new = json!({
+        "schemas": [GROUP_SCHEMA, "http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group"],
+        "externalId": external_id, "displayName": "Display Name of the Group",
+        "meta": {"resourceType": "Group"},
+    });
+    let made = provider.scim(Method::POST, "/Groups", Some(&new)).await;
+    assert_eq!(made.status, 201, "{}", made.text());
+    let group = made.json();
+    assert_eq!(
+        (&group["externalId"], &group["displayName"]),
+        (&new["externalId"], &new["displayName"])
+    );
+    let again = provider.scim(Method::POST, "/Groups", Some(&new)).await;
+    is_refused(&again, 409, Some("uniqueness"));
+    let mut without = group.clone();
+    without.as_object_mut().unwrap().remove("members");
+    let path = format!("{}?excludedAttributes=members", place(&group));
+    assert_eq!(provider.get(&path).await, without);
+    for filter in [
+        "displayName eq \"Display Name of the Group\"".to_owned(),
+        format!("externalId eq \"{external_id}\""),
+    ] {
+        let filter = encoded(&filter);
+        let path = format!("/Groups?excludedAttributes=members&filter={filter}");
+        let found = provider.get(&path).await;
+        assert_eq!(
+            (&found["totalResults"], &found["Resources"]),
+            (&json!(1), &json!([without])),
+            "{path}"
+        );
+    }
+    let nobody = encoded(&format!("id eq {} and members eq \"{one}\"", group["id"]));
+    let path = format!("/Groups?filter={nobody}");
+    assert_eq!(provider.get(&path).await["totalResults"], 0);
+    let member = |id: &str| json!({"$ref": null, "value": id});
+    let steps = [
+        (
+            json!([{"op": "Add", "path": "members", "value": [member(one), member(two)]}]),
+            vec![one, two],
+        ),
+        // Once more, as it does after a failure.
+        (
+            json!([{"op": "Add", "path": "members", "value": [member(two)]}]),
+            vec![one, two],
+        ),
+        (
+            json!([{"op": "Remove", "path": "members", "value": [member(one)]}]),
+            vec![two],
+        ),
+        (
+            json!([
+                {"op": "Add", "path": "members", "value": [member(three)]},
+                {"op": "Remove", "path": format!("members[value eq \"{two}\"]")},
+            ]),
+            vec![three],
+        ),
+        (
+            json!([{"op": "Remove", "path": "members", "value": [member("999999999")]}]),
+            vec![three],
+        ),
+        (
+            json!([{"op": "Replace", "path": "displayName", "value": "1879db59-3bdf-4490-ad68"}]),
+            vec![three],
+        ),
+        (
+            json!([{"op": "Replace", "path": "externalId", "value": "other"}]),
+            vec![three],
+        ),
+        (json!([{"op": "Remove", "path": "members"}]), vec![]),
+    ];
+    for (operations, expected) in steps {
+        let answer = patch(&provider, &place(&group), operations.clone()).await;
+        assert_eq!(answer.status, 200, "{operations}: {}", answer.text());
+        let shown = provider.get(&place(&group)).await;
+        assert_eq!(members(&shown), expected, "{operations}");
+        assert_eq!(shown, answer.json(), "{operations}");
+    }
+    let shown = provider.get(&place(&group)).await;
+    assert_eq!(
+        (&shown["displayName"], &shown["externalId"]),
+        (&json!("1879db59-3bdf-4490-ad68"), &json!("other"))
+    );
+    let removed = provider.scim(Method::DELETE, &place(&group), None).await;
+    assert_eq!(
+        (removed.status.as_u16(), removed.text().as_str()),
+        (204, "")
+    );
+    is_refused(
+        &provider.scim(Method::GET, &place(&group), None).await,
         404,
         None,
     );

@@ -1,16 +1,18 @@
 //! What Okta asks, call by call as it publishes it for those who build a SCIM server: importing,
-//! looking whether somebody is there, making, changing by PUT, and making inactive.
+//! looking whether somebody is there, making, changing by PUT, making inactive, and pushing groups.
 
 use eddyline_client::{Json, Method};
 use eddyline_tests::{Tenant, on_shared_servers};
 use serde_json::json;
 
 use super::filters::encoded;
-use super::{LIST_SCHEMA, PATCH_SCHEMA, USER_SCHEMA, at, is_refused};
+use super::groups::{make, members, patch, place};
+use super::{GROUP_SCHEMA, LIST_SCHEMA, PATCH_SCHEMA, USER_SCHEMA, at, is_refused};
 
 on_shared_servers![
     okta_tests_the_server,
-    okta_assigns_changes_and_deactivates_somebody
+    okta_assigns_changes_and_deactivates_somebody,
+    okta_pushes_a_group
 ];
 
 /// What Okta looks at in each user.
@@ -167,4 +169,85 @@ async fn okta_assigns_changes_and_deactivates_somebody(tenant: Tenant) {
         assert_eq!(answer.json()["active"], active);
         assert_eq!(provider.get(&at(&user)).await["active"], active);
     }
+}
+
+async fn okta_pushes_a_group(tenant: Tenant) {
+    let provider = tenant.server().provider(&tenant.name);
+    let mut users = Vec::new();
+    for name in ["one", "two", "three"] {
+        let email = format!("{name}@{}.example", tenant.name);
+        let user = provider.makes(&email, (name, "User")).await;
+        users.push(user["id"].as_str().unwrap().to_owned());
+    }
+    let [one, two, three] = &users[..] else {
+        panic!("{users:?}")
+    };
+    // It imports the groups there are, and looks for one of the name.
+    let list = provider.get("/Groups?startIndex=1&count=100").await;
+    assert_eq!(
+        (&list["schemas"], &list["totalResults"], &list["Resources"]),
+        (&json!([LIST_SCHEMA]), &json!(0), &json!([]))
+    );
+    let named = format!(
+        "/Groups?filter={}",
+        encoded("displayName eq \"Test SCIMv2\"")
+    );
+    let named = format!("{named}&startIndex=1&count=100");
+    assert_eq!(provider.get(&named).await["totalResults"], 0);
+    let new = json!({"schemas": [GROUP_SCHEMA], "displayName": "Test SCIMv2", "members": []});
+    let made = provider.scim(Method::POST, "/Groups", Some(&new)).await;
+    assert_eq!(made.status, 201, "{}", made.text());
+    let group = made.json();
+    assert_eq!(
+        (&group["displayName"], &group["members"]),
+        (&json!("Test SCIMv2"), &json!([]))
+    );
+    assert_eq!(provider.get(&named).await["Resources"], json!([group]));
+    let member =
+        |id: &str| json!({"value": id, "display": format!("{id}@{}.example", tenant.name)});
+    let added = json!([{"op": "add", "path": "members", "value": [member(one), member(two)]}]);
+    let added = patch(&provider, &group, added).await;
+    assert_eq!(members(&added), [one, two]);
+    // Who leaves and who comes are told at once.
+    let changed = json!([
+        {"op": "remove", "path": format!("members[value eq \"{one}\"]")},
+        {"op": "add", "path": "members", "value": [member(three)]},
+    ]);
+    let changed = patch(&provider, &group, changed).await;
+    assert_eq!(members(&changed), [two, three]);
+    let replaced =
+        json!([{"op": "replace", "path": "members", "value": [member(one), member(three)]}]);
+    let replaced = patch(&provider, &group, replaced).await;
+    assert_eq!(members(&replaced), [one, three]);
+    let renamed = json!([
+        {"op": "replace", "value": {"id": group["id"], "displayName": "Test SCIMv2 renamed"}},
+    ]);
+    let renamed = patch(&provider, &group, renamed).await;
+    assert_eq!(
+        (&renamed["displayName"], members(&renamed)),
+        (&json!("Test SCIMv2 renamed"), vec![one.as_str(), three])
+    );
+    // Integrations of another kind send the whole.
+    let whole = json!({
+        "schemas": [GROUP_SCHEMA], "id": group["id"], "displayName": "Test SCIMv2",
+        "members": [member(two)],
+    });
+    let put = provider
+        .scim(Method::PUT, &place(&group), Some(&whole))
+        .await;
+    assert_eq!(put.status, 200, "{}", put.text());
+    let shown = provider.get(&place(&group)).await;
+    assert_eq!((&shown, members(&shown)), (&put.json(), vec![two.as_str()]));
+    let user = provider.get(&format!("/Users/{two}")).await;
+    assert_eq!(user["groups"][0]["value"], group["id"]);
+    // It may be linked with one that is there.
+    make(&provider, "Another", &[one]).await;
+    let removed = provider.scim(Method::DELETE, &place(&group), None).await;
+    assert_eq!(
+        (removed.status.as_u16(), removed.text().as_str()),
+        (204, "")
+    );
+    let left = provider.get("/Groups?startIndex=1&count=100").await;
+    assert_eq!(left["Resources"][0]["displayName"], "Another");
+    assert_eq!(left["totalResults"], 1);
 }

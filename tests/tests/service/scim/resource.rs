@@ -4,7 +4,7 @@ use eddyline_client::{Json, Method};
 use eddyline_tests::{Tenant, on_shared_servers};
 use serde_json::json;
 
-use super::{LIST_SCHEMA, USER_SCHEMA, at, is_refused};
+use super::{GROUP_SCHEMA, LIST_SCHEMA, USER_SCHEMA, at, is_refused};
 
 on_shared_servers![
     a_user_is_a_resource,
@@ -259,7 +259,9 @@ async fn who_is_not_there_is_told_in_scim(tenant: Tenant) {
         "/Users/0",
         "/Users/x",
         "/Users/9223372036854775808",
-        "/Groups",
+        "/Groups/0",
+        "/Groups/x",
+        "/Things",
         "/Nothing/at/all",
     ] {
         is_refused(&provider.scim(Method::GET, path, None).await, 404, None);
@@ -282,7 +284,7 @@ async fn who_is_not_there_is_told_in_scim(tenant: Tenant) {
         None,
     );
     assert_eq!(
-        provider.plain(Method::GET, "/Groups", None).await.json()["message"],
+        provider.plain(Method::GET, "/Things", None).await.json()["message"],
         "not found"
     );
 }
@@ -301,18 +303,19 @@ async fn the_server_describes_itself(tenant: Tenant) {
         assert_eq!(config[feature]["supported"], supported, "{feature}");
     }
     let types = provider.get("/ResourceTypes").await;
-    assert_eq!(types["Resources"][0]["endpoint"], "/Users");
-    assert_eq!(
-        provider.get("/ResourceTypes/User").await,
-        types["Resources"][0]
-    );
+    for (at, name) in ["User", "Group"].into_iter().enumerate() {
+        let resource_type = provider.get(&format!("/ResourceTypes/{name}")).await;
+        assert_eq!(resource_type["endpoint"], format!("/{name}s"));
+        assert_eq!(resource_type, types["Resources"][at]);
+    }
     let schemas = provider.get("/Schemas").await;
     assert_eq!(
         schemas["totalResults"],
         schemas["Resources"].as_array().unwrap().len()
     );
-    let user = provider.get(&format!("/Schemas/{USER_SCHEMA}")).await;
-    assert_eq!(user["id"], USER_SCHEMA);
+    for id in [USER_SCHEMA, GROUP_SCHEMA] {
+        assert_eq!(provider.get(&format!("/Schemas/{id}")).await["id"], id);
+    }
     is_refused(
         &provider
             .scim(Method::GET, "/Schemas/urn:nothing", None)

@@ -199,4 +199,11 @@ pub(super) const ROWS: &[Row] = &[
     provider("GET /scim/{uid}/ResourceTypes/{id}"),
     provider("POST /scim/{uid}/.search"),
     provider("POST /scim/{uid}/Users/.search"),
+    provider("GET /scim/{uid}/Groups"),
+    provider("POST /scim/{uid}/Groups"),
+    provider("GET /scim/{uid}/Groups/{group}"),
+    provider("PUT /scim/{uid}/Groups/{group}"),
+    provider("PATCH /scim/{uid}/Groups/{group}"),
+    provider("DELETE /scim/{uid}/Groups/{group}"),
+    provider("POST /scim/{uid}/Groups/.search"),
 ];
