@@ -6,7 +6,9 @@ use serde_json::json;
 
 on_shared_servers![
     all_words_must_be_there,
-    words_are_whole_and_case_does_not_matter,
+    a_word_finds_what_begins_with_it_and_case_does_not_matter,
+    a_phrase_and_words_without_white_space_are_found_together,
+    the_list_of_a_phrase_goes_on,
     accents_do_not_matter,
     every_script_is_searched,
     emoji_are_words,
@@ -98,11 +100,62 @@ async fn all_words_must_be_there(tenant: Tenant) {
     assert!(search(&tenant, "red yellow").await.is_empty());
 }
 
-async fn words_are_whole_and_case_does_not_matter(tenant: Tenant) {
-    say_all(&tenant, &["Deployment finished", "deploy FINISHED"]).await;
-    assert_eq!(search(&tenant, "deploy").await, [2]);
+/// Shows: 4.26
+async fn a_word_finds_what_begins_with_it_and_case_does_not_matter(tenant: Tenant) {
+    say_all(&tenant, &["Deployment finished", "deploy FINISHED", "10"]).await;
+    assert_eq!(search(&tenant, "deploy").await, [1, 2]);
+    assert_eq!(search(&tenant, "\"deploy\"").await, [2]);
+    assert_eq!(search(&tenant, "deploy*").await, [1, 2]);
     assert_eq!(search(&tenant, "DEPLOYMENT").await, [1]);
     assert_eq!(search(&tenant, "Finished").await, [1, 2]);
+    assert_eq!(search(&tenant, "de").await, [0; 0], "too short to begin a word");
+    assert_eq!(search(&tenant, "1").await, [0; 0], "another number");
+}
+
+async fn a_phrase_and_words_without_white_space_are_found_together(tenant: Tenant) {
+    say_all(
+        &tenant,
+        &[
+            "saw a blue whale swim",
+            "the whale was so blue",
+            "we use C++ there",
+            "vitamin C is healthy",
+            "release version 10.4.2 out",
+            "release 2.10 and 4 items",
+            "the sign-in page",
+            "今日は良い天気です",
+        ],
+    )
+    .await;
+    for (text, ids) in [
+        ("\"blue whale\"", &[1][..]),
+        ("“Blue Whale” swim", &[1]),
+        ("blue whale", &[1, 2]),
+        ("C++", &[3]),
+        ("c", &[3, 4]),
+        ("10.4.2", &[5]),
+        ("sign-in", &[7]),
+        ("\"sign in\"", &[7]),
+        ("良い天気", &[8]),
+        ("天気良い", &[]),
+    ] {
+        assert_eq!(search(&tenant, text).await, ids, "{text}");
+    }
+}
+
+async fn the_list_of_a_phrase_goes_on(tenant: Tenant) {
+    let texts = (1..=9).map(|n| match n % 3 {
+        0 => format!("red tea {n}"),
+        _ => format!("tea red {n}"),
+    });
+    let texts: Vec<String> = texts.collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    say_all(&tenant, &texts).await;
+    let part = async |more: &[(&str, &str)]| search_with(&tenant, "\"red tea\"", more).await;
+    assert_eq!(part(&[("limit", "2")]).await, [6, 9]);
+    assert_eq!(part(&[("limit", "2"), ("beyond_id", "6")]).await, [3]);
+    assert_eq!(part(&[("limit", "2"), ("skip", "1")]).await, [3, 6]);
+    assert_eq!(part(&[("limit", "1"), ("sort", "asc")]).await, [3]);
 }
 
 async fn accents_do_not_matter(tenant: Tenant) {

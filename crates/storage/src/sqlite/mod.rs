@@ -25,10 +25,12 @@ pub(crate) use self::search::{
 
 /// Full synchronisation, so that an answered message survives a power cut. Pages that change all
 /// the time are carried over from the write-ahead log every 8000 of its pages (32 MB), rather than
-/// every 1000: most of them have changed again by then.
-pub(crate) const PRAGMAS: &str = "pragma busy_timeout = 5000; pragma journal_mode = wal; \
+/// every 1000: most of them have changed again by then. `message_search_words` has a row for each
+/// word of each message in the index, and takes no space.
+const PREPARATION: &str = "pragma busy_timeout = 5000; pragma journal_mode = wal; \
     pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; \
-    pragma cache_size = -16000; pragma journal_size_limit = 67108864; pragma wal_autocheckpoint = 8000;";
+    pragma cache_size = -16000; pragma journal_size_limit = 67108864; pragma wal_autocheckpoint = 8000; \
+    create virtual table if not exists temp.message_search_words using fts5vocab(main, message_search, instance);";
 
 /// Sets a connection up. Several processes that open a new file at once are in each other's way
 /// when they change its journal, and SQLite does not wait for that by itself.
@@ -39,7 +41,7 @@ pub(crate) const PRAGMAS: &str = "pragma busy_timeout = 5000; pragma journal_mod
 pub(crate) fn prepare(c: &mut SqliteConnection) -> QueryResult<()> {
     let started = std::time::Instant::now();
     loop {
-        match c.batch_execute(PRAGMAS) {
+        match c.batch_execute(PREPARATION) {
             Err(error) if is_locked(&error) && started.elapsed() < LOCK_PATIENCE => {
                 std::thread::sleep(LOCK_PAUSE);
             }

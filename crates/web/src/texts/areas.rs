@@ -258,7 +258,7 @@ texts! {
 
     /// Searches, and lists of what was found.
     Finding {
-        whole_words: String,
+        word_rule: String,
         words: String,
         by: String,
         since: String,

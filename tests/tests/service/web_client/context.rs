@@ -453,7 +453,7 @@ async fn all_rooms_are_searched_and_mentions_are_listed(server: Server) {
         assert_eq!(text_of(&browser, "#mentions .num"), "1");
         browser.open(&format!("{}/app/-/search", server.base_url()));
         shows(&browser, "[name=q]:focus");
-        assert!(browser.text().contains("Whole words are found"));
+        assert!(browser.text().contains("A word finds longer ones"));
         browser.fill_label("Words", "kettle");
         browser.press("Search");
         shows(&browser, ".found mark");

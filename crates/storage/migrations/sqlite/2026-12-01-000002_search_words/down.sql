@@ -1,1 +1,0 @@
-drop table message_search_words;
