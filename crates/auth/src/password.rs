@@ -35,8 +35,8 @@ impl Password {
     }
 
     /// The form that is hashed, in which the same letters typed on another system are the same
-    /// bytes (NFKC, RFC 8265, section 4.2).
-    fn normalized(&self) -> Cow<'_, str> {
+    /// bytes (NFKC, as NIST SP 800-63B, section 3.1.1.2, allows).
+    pub(crate) fn normalized(&self) -> Cow<'_, str> {
         match is_nfkc_quick(self.0.chars()) {
             IsNormalized::Yes => Cow::Borrowed(&self.0),
             _ => self.0.nfkc().collect::<String>().into(),

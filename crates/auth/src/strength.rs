@@ -105,7 +105,9 @@ impl fmt::Display for Pattern {
 ///
 /// [`Weakness`], which says what is wrong with it.
 pub fn check(password: &Password, about: &[&str]) -> Result<(), Weakness> {
-    let text = password.expose();
+    // Whoever guesses the form that is hashed signs in.
+    let normalized = password.normalized();
+    let text = &*normalized;
     if text.chars().nth(MIN_CHARS - 1).is_none() {
         return Err(Weakness::TooShort);
     }
@@ -304,6 +306,21 @@ mod tests {
         long.truncate(Password::MAX_BYTES);
         assert_eq!(checked(&long), Ok(()));
         assert_eq!(checked(&format!("{long}!")), Err(Weakness::TooLong));
+    }
+
+    #[test]
+    fn the_form_that_is_hashed_is_judged() {
+        for typed in ["ｐａｓｓｗｏｒｄ", "①②③④⑤⑥⑦⑧", "ａｄａ＿ｌｏｖｅｌａｃｅ"]
+        {
+            assert!(
+                matches!(checked(typed), Err(Weakness::Guessable(_))),
+                "{typed}"
+            );
+        }
+        assert_eq!(
+            checked("e\u{301}a\u{301}o\u{301}u\u{301}"),
+            Err(Weakness::TooShort)
+        );
     }
 
     #[test]

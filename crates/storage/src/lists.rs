@@ -10,6 +10,7 @@ use eddyline_model::{MessageId, RoomId};
 use eddyline_portable::portable;
 
 use crate::areas::Messages;
+use crate::connect::deadline;
 use crate::find::{self, CANDIDATES, SearchPlace};
 use crate::page_budget::PageBudget;
 use crate::reader::{Access, dialect};
@@ -195,6 +196,9 @@ impl<C: Access> Messages<'_, C> {
                 let Some((event, content)) = contents.get(id) else {
                     continue;
                 };
+                if deadline::has_passed() {
+                    return Err(Error::Deadline);
+                }
                 bytes += content.len();
                 if search.accepts_phrases(&search::text_to_search(*event, content)) {
                     ids.push(*id);

@@ -108,7 +108,11 @@ async fn a_word_finds_what_begins_with_it_and_case_does_not_matter(tenant: Tenan
     assert_eq!(search(&tenant, "deploy*").await, [1, 2]);
     assert_eq!(search(&tenant, "DEPLOYMENT").await, [1]);
     assert_eq!(search(&tenant, "Finished").await, [1, 2]);
-    assert_eq!(search(&tenant, "de").await, [0; 0], "too short to begin a word");
+    assert_eq!(
+        search(&tenant, "de").await,
+        [0; 0],
+        "too short to begin a word"
+    );
     assert_eq!(search(&tenant, "1").await, [0; 0], "another number");
 }
 

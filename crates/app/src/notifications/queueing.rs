@@ -1,7 +1,8 @@
 //! The job that finds in the log what is to be pushed, and puts it into the queue.
 //!
 //! All processes look; the one that first moves the cursor past what it found puts it into the
-//! queue, in the same transaction. The others then go on from there.
+//! queue, in the same transaction, but for what is more than one transaction takes: that is put
+//! there before. The others then go on from there.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -88,12 +89,15 @@ impl Notifications {
             let Some(scan) = look.await? else {
                 return Ok(());
             };
-            *scanned = scan.through;
-            let is_full = scan.is_full;
+            let (through, is_full) = (scan.through, scan.is_full);
+            // What could not be written is looked through again.
             if !self.keep(scan).await? {
                 // Another process was faster, and has queued some of it.
                 *scanned = Seq(0);
-            } else if !is_full {
+                continue;
+            }
+            *scanned = through;
+            if !is_full {
                 return Ok(());
             }
         }

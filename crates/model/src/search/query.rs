@@ -1,11 +1,16 @@
 //! Searches: the words that a message must have, and the phrases among them.
 
+use std::cell::OnceCell;
+
 use super::fold::{CharClass, kind, lower, plain};
-use super::{Bag, Run, add_pairs, each_run, tokens};
+use super::{Bag, Run, SearchTokens, add_pairs, each_run, tokens};
 
 /// The most tokens that a search looks up. Only a pasted sentence of a script that is searched by
 /// pairs has more, and so many pairs tell it from other texts.
 pub(super) const MAX_QUERY_TOKENS: usize = 64;
+/// The most words of phrases that are looked for in each message. A word that is repeated counts
+/// each time here, and so many tell a message from others.
+const MAX_PHRASE_WORDS: usize = 64;
 /// The shortest word that finds those that begin with it. Shorter ones begin too many.
 const MIN_BEGINNING: usize = 3;
 
@@ -76,6 +81,8 @@ struct Piece<'a> {
     run: Run<'a>,
     /// In lower case.
     word: String,
+    /// The tokens of the run, once they were asked for.
+    tokens: OnceCell<SearchTokens>,
     start: usize,
     end: usize,
 }
@@ -90,6 +97,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         pieces.push(Piece {
             run,
             word,
+            tokens: OnceCell::new(),
             start,
             end: start + run_text.len(),
         });
@@ -104,8 +112,7 @@ fn lower_word(run: &Run<'_>) -> Option<String> {
     }
     let mut bag = Bag::with_capacity(run.text().len());
     bag.add(run.text());
-    let word = bag.distinct().first().map(|word| (*word).to_owned());
-    word
+    bag.distinct().first().map(|word| (*word).to_owned())
 }
 
 /// The search for a text: its words, each of which finds what begins with it. A part in quotation
@@ -143,6 +150,7 @@ struct Reading<'a> {
     words: Vec<QueryWord>,
     unspaced: Vec<&'a str>,
     phrases: Vec<Phrase>,
+    phrase_words: usize,
 }
 
 impl<'a> Reading<'a> {
@@ -214,40 +222,54 @@ impl<'a> Reading<'a> {
             [word] => signs.is_empty() && !(word.is_unspaced && word.text.chars().count() > 2),
             _ => false,
         };
-        if !is_told_by_tokens {
-            self.phrases.push(Phrase {
-                words,
-                signs: signs.to_owned(),
-            });
+        if is_told_by_tokens {
+            return;
+        }
+        let mut phrase = Phrase {
+            words,
+            signs: signs.to_owned(),
+        };
+        let left = MAX_PHRASE_WORDS.saturating_sub(self.phrase_words);
+        if phrase.words.len() > left {
+            phrase.words.truncate(left);
+            phrase.signs.clear();
+        }
+        if !phrase.words.is_empty() && !self.phrases.contains(&phrase) {
+            self.phrase_words += phrase.words.len();
+            self.phrases.push(phrase);
         }
     }
 
     fn finish(mut self) -> SearchQuery {
         let mut bag = Bag::with_capacity(0);
-        for characters in self.unspaced {
+        for characters in &self.unspaced {
             add_pairs(characters, false, &mut bag);
         }
+        self.make_words_distinct();
         let left = MAX_QUERY_TOKENS.saturating_sub(self.words.len());
-        bag.spans.truncate(left);
         let pairs = bag.distinct().into_iter().map(|token| QueryWord {
             token: token.to_owned(),
             is_beginning: false,
         });
-        self.words.extend(pairs);
+        self.words.extend(pairs.take(left));
         self.words.truncate(MAX_QUERY_TOKENS);
-        // A whole word comes before the same word as a beginning, and says more.
-        self.words.sort_unstable();
-        self.words.dedup_by(|later, word| later.token == word.token);
+        self.make_words_distinct();
         SearchQuery {
             words: self.words,
             phrases: self.phrases,
         }
     }
+
+    /// A whole word comes before the same word as a beginning, and says more.
+    fn make_words_distinct(&mut self) {
+        self.words.sort_unstable();
+        self.words.dedup_by(|later, word| later.token == word.token);
+    }
 }
 
 /// Numbers are found whole: `10` is another number than `100`.
 fn may_be_beginning(word: &str) -> bool {
-    let is_number = word.chars().all(|c| c.is_numeric());
+    let is_number = word.chars().all(char::is_numeric);
     !is_number
         && word
             .chars()
@@ -325,7 +347,8 @@ impl PhraseWord {
             true => token.starts_with(&self.text),
             false => token == self.text,
         };
-        is_it(&piece.word) || tokens(piece.run.text()).iter().any(is_it)
+        let tokens = || piece.tokens.get_or_init(|| tokens(piece.run.text()));
+        is_it(&piece.word) || tokens().iter().any(is_it)
     }
 }
 
@@ -408,6 +431,30 @@ mod tests {
         ] {
             assert_eq!(finds(search, text), found, "{search} in {text}");
         }
+    }
+
+    #[test]
+    fn phrases_look_for_so_many_words_at_most() {
+        let text = format!("c {}", "b_a ".repeat(2000));
+        let long = query(&format!("\"{}c\"", "a ".repeat(240)));
+        assert_eq!(long.phrases[0].words.len(), MAX_PHRASE_WORDS);
+        assert!(long.accepts_phrases(&text));
+        let same = query(&"a.b ".repeat(100));
+        assert_eq!(same.phrases.len(), 1);
+        let other = query(
+            &(1..=20)
+                .map(|n| format!("{n}.{n}.{n}.{n} "))
+                .collect::<String>(),
+        );
+        let words: usize = other.phrases.iter().map(|phrase| phrase.words.len()).sum();
+        assert_eq!(words, MAX_PHRASE_WORDS);
+    }
+
+    #[test]
+    fn a_repeated_word_takes_no_place_of_another() {
+        let search = format!("{}secret", "a ".repeat(100));
+        assert!(!finds(&search, "a"));
+        assert!(finds(&search, "a secret"));
     }
 
     proptest! {

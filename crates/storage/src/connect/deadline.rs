@@ -80,7 +80,6 @@ impl Drop for Reset {
 }
 
 /// Whether the deadline of what this thread reads has passed. Never panics.
-#[cfg(feature = "sqlite")]
 pub(crate) fn has_passed() -> bool {
     let passed = RUNNING.try_with(|running| {
         running

@@ -13,8 +13,8 @@ use crate::{Error, Result};
 
 /// How many messages are read at once for their words.
 const PAGE: i64 = 1000;
-/// The most words that begin with one that is searched for and are looked up one by one. FTS5 reads
-/// the list of each only as far as it must; of a beginning it first joins the lists of all words.
+/// The most words that begin with those of a search and are looked up one by one. FTS5 reads the list
+/// of each only as far as it must; of a beginning it first joins the lists of all words.
 const MAX_WORDS: i64 = 512;
 
 diesel::table! {
@@ -181,22 +181,23 @@ fn insert(c: &mut SqliteConnection, room: i64, id: i64, words: &SearchTokens) ->
 
 /// The words of a search as a query of FTS5.
 pub(crate) fn words_value(c: &mut SqliteConnection, search: &SearchQuery) -> Result<String> {
-    let mut words = Vec::new();
+    let (mut words, mut left) = (Vec::new(), MAX_WORDS);
     for word in search.words() {
         words.push(match word.is_beginning {
-            true => beginning_value(c, word)?,
+            true => beginning_value(c, word, &mut left)?,
             false => format!("\"{}\"", word.token),
         });
     }
     Ok(words.join(" AND "))
 }
 
-fn beginning_value(c: &mut SqliteConnection, word: &QueryWord) -> Result<String> {
+fn beginning_value(c: &mut SqliteConnection, word: &QueryWord, left: &mut i64) -> Result<String> {
     let beginning = &word.token;
-    let words = list_words(c, beginning)?;
+    let words = list_words(c, beginning, *left + 1)?;
     Ok(match i64::try_from(words.len()) {
         Ok(0) => format!("\"{beginning}\""),
-        Ok(count) if count <= MAX_WORDS => {
+        Ok(count) if count <= *left => {
+            *left -= count;
             let words = words.iter().map(|word| format!("\"{word}\""));
             format!("({})", words.collect::<Vec<_>>().join(" OR "))
         }
@@ -204,9 +205,9 @@ fn beginning_value(c: &mut SqliteConnection, word: &QueryWord) -> Result<String>
     })
 }
 
-/// The words of all messages that begin so, and one more than [`MAX_WORDS`] at most. Each is looked
-/// up behind the one before, since a row of `message_search_words` is a word in a message.
-fn list_words(c: &mut SqliteConnection, beginning: &str) -> Result<Vec<String>> {
+/// The words of all messages that begin so, `limit` of them at most. Each is looked up behind the one
+/// before, since a row of `message_search_words` is a word in a message.
+fn list_words(c: &mut SqliteConnection, beginning: &str, limit: i64) -> Result<Vec<String>> {
     #[derive(QueryableByName)]
     struct Word {
         #[diesel(sql_type = diesel::sql_types::Text)]
@@ -222,7 +223,7 @@ fn list_words(c: &mut SqliteConnection, beginning: &str) -> Result<Vec<String>> 
     )
     .bind::<diesel::sql_types::Text, _>(beginning)
     .bind::<diesel::sql_types::Text, _>(format!("{beginning}{}", char::MAX))
-    .bind::<diesel::sql_types::BigInt, _>(MAX_WORDS + 1)
+    .bind::<diesel::sql_types::BigInt, _>(limit)
     .load::<Word>(c)?;
     Ok(words.into_iter().map(|row| row.word).collect())
 }
