@@ -2,7 +2,7 @@
 //! person, the server names the user. HTML is cleaned once more, since an archive may have been
 //! written by a stranger.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use eddyline_archive::PersonNumber;
 use eddyline_model::UserId;
@@ -32,9 +32,11 @@ fn user(users: &Users, number: PersonNumber) -> Option<UserId> {
     users.get(&number)?.user()
 }
 
-/// Tags with users in the place of people, up to [`MAX_TAG_BYTES`].
+/// Tags with users in the place of people, each once, up to [`MAX_TAG_BYTES`].
 pub(super) fn tags(users: &Users, tags: &[String]) -> Vec<String> {
+    let mut distinct = HashSet::new();
     let kept = tags.iter().filter(|tag| texts::is_tag(tag));
+    let kept = kept.filter(|tag| distinct.insert(tag.as_str()));
     let mut bytes = 0;
     kept.filter_map(|text| tag(users, text))
         .take_while(|tag| {
@@ -222,6 +224,12 @@ mod tests {
         assert_eq!(cleaned(MessageKind::Activity, &again), again);
         let plain = r#"{"z":1, "title": "A b", "status": {"value": "a < b"}}"#;
         assert_eq!(cleaned(MessageKind::Activity, plain), plain);
+    }
+
+    #[test]
+    fn a_repeated_tag_comes_once() {
+        let repeated = vec!["a".to_owned(); 65_536];
+        assert_eq!(tags(&Users::new(), &repeated), ["a"]);
     }
 
     #[test]

@@ -126,7 +126,7 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         let path = messages_of(&self.plan.folder);
         archive.reader.each_record(&path, |record: MessageRecord| {
             let bytes = record.content.get().len();
-            let is_full = self.batch.len() >= MESSAGES || self.rows >= ROWS;
+            let is_full = self.batch.len() >= MESSAGES || self.rows + record.tags.len() >= ROWS;
             if is_full || self.bytes + bytes > BYTES {
                 self.write_batch()?;
             }
@@ -196,12 +196,14 @@ impl<'w, 'p> RoomImport<'w, 'p> {
                 .leave_out(LeftOutKind::ShortenedText, which);
         }
         let to = record.to.filter(|_| self.plan.pair.is_some());
+        let tags = content::tags(self.users, &record.tags);
+        let tag_count = tags.len();
         let message = Message {
             room: self.room,
             id,
             event,
             author: self.author(record),
-            tags: Tags::compact(content::tags(self.users, &record.tags), &[]),
+            tags: Tags::compact(tags, &[]),
             explicit_tags: content::tags(self.users, &record.explicit_tags),
             uuid,
             sent,
@@ -216,7 +218,7 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         self.work.report.reactions += reactions.len() as u64;
         self.work.report.files += files.len() as u64;
         self.bytes += message.content.len();
-        self.rows += reactions.len() + files.len();
+        self.rows += tag_count + reactions.len() + files.len();
         self.batch.push(ImportedMessage {
             message,
             left,
