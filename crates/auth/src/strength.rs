@@ -105,7 +105,7 @@ impl fmt::Display for Pattern {
 ///
 /// [`Weakness`], which says what is wrong with it.
 pub fn check(password: &Password, about: &[&str]) -> Result<(), Weakness> {
-    // Whoever guesses the form that is hashed signs in.
+    // A password that is guessed in the form that is hashed opens the account.
     let normalized = password.normalized();
     let text = &*normalized;
     let is_short = |text: &str| text.chars().nth(MIN_CHARS - 1).is_none();
