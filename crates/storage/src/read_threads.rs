@@ -39,7 +39,7 @@ impl ReadThreads {
         Ok(Self(sender))
     }
 
-    /// Runs `work` on one of the threads, also when nobody waits for its answer any more.
+    /// Runs `work` on one of the threads, even if the future is dropped.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_is_done_also_when_nobody_waits_for_it() {
+    async fn work_is_done_even_if_the_future_is_dropped() {
         let threads = ReadThreads::start(1).unwrap();
         let (sender, done) = oneshot::channel();
         drop(threads.run(move || sender.send(7)));

@@ -1,5 +1,5 @@
-//! What a provider does with groups: all of the organization, and in them the users whom it knows.
-//! Who else is in a group is not seen, and stays.
+//! The groups of an organization as its identity provider reads and changes them. A provider sees only
+//! those members that it knows; the others stay in their groups.
 
 use std::collections::BTreeSet;
 
@@ -16,21 +16,21 @@ use crate::core::transaction::TxResult;
 use crate::groups::{GroupChanges, NewGroup, change};
 use crate::{Error, Result, Scim};
 
-/// How many ids a refusal names.
+/// The number of ids that a refusal names.
 const NAMED: usize = 20;
 
 /// Which groups a provider wants to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupsWanted {
-    /// What must hold of them.
+    /// The condition that a group meets.
     pub filter: Option<GroupFilter>,
-    /// How many of them to pass over.
+    /// The number of groups to pass over.
     pub skip: i64,
-    /// How many at most.
+    /// The most groups of the answer.
     pub limit: i64,
 }
 
-/// What a provider wants of a group.
+/// A change of a group that a provider asks for.
 #[derive(Clone, Debug)]
 enum GroupUpdate {
     Replace(RequestedGroup),
@@ -58,20 +58,18 @@ impl Scim {
         wanted: GroupsWanted,
     ) -> Result<(Vec<GroupResource>, i64)> {
         let organization = provider.organization;
-        let found = self.core.store().read(move |reader| {
+        let groups = self.core.store().read(move |reader| {
             let mut groups = reader.groups().list_of_organizations(&[organization])?;
             groups.sort_unstable_by_key(|group| group.id);
             seen(reader, organization, groups)
         });
-        let found = found.await?;
-        let shown = found
-            .into_iter()
-            .map(|group| self.shown_group(provider, group));
+        let groups = groups.await?.into_iter();
+        let resources = groups.map(|group| self.shown_group(provider, group));
         let matching = |group: &GroupResource| {
             let filter = wanted.filter.as_ref();
             filter.is_none_or(|filter| filter.matches(group))
         };
-        let matching: Vec<GroupResource> = shown.filter(matching).collect();
+        let matching: Vec<GroupResource> = resources.filter(matching).collect();
         let total = i64::try_from(matching.len()).unwrap_or(i64::MAX);
         let count = |number: i64| usize::try_from(number.max(0)).unwrap_or(usize::MAX);
         let page = matching.into_iter().skip(count(wanted.skip));
@@ -85,10 +83,10 @@ impl Scim {
     /// [`Error::not_found`].
     pub async fn group(&self, provider: &ScimProvider, id: GroupId) -> Result<GroupResource> {
         let organization = provider.organization;
-        let found = self
+        let group = self
             .core
             .read(move |reader| find_seen(reader, organization, id));
-        Ok(self.shown_group(provider, found.await?))
+        Ok(self.shown_group(provider, group.await?))
     }
 
     /// Makes a group. Its name, by which messages mention it, is made from the `displayName`.
@@ -189,7 +187,7 @@ impl Scim {
     }
 
     /// Changes the groups of the provider's organization, which is held against others, in one
-    /// transaction. Gives the group that `work` names. Once this answers, every process mentions
+    /// transaction. Returns the group with the id from `work`. Once this answers, every process mentions
     /// the groups as they are now.
     async fn change_groups<F>(&self, provider: &ScimProvider, work: F) -> Result<GroupResource>
     where
@@ -205,7 +203,7 @@ impl Scim {
         Ok(self.shown_group(provider, changed))
     }
 
-    /// A group with only those members whom the provider sees, as it is shown.
+    /// Encodes a group whose members are those that the provider sees.
     fn shown_group(&self, provider: &ScimProvider, seen: Group) -> GroupResource {
         GroupResource {
             id: seen.id,
@@ -226,7 +224,7 @@ fn hold(tx: &mut Tx<'_>, organization: OrganizationId) -> TxResult<()> {
     Ok(policy::write(&held).map_err(Error::from)?)
 }
 
-/// The groups with only those members whom the provider of their organization sees.
+/// Removes the members that the provider of the organization does not see.
 fn seen(
     reader: &mut Reader<'_>,
     organization: OrganizationId,
@@ -251,11 +249,11 @@ fn find_seen(
     id: GroupId,
 ) -> TxResult<Group> {
     let group = change::find(reader, organization, id)?;
-    let found = seen(reader, organization, vec![group])?.pop();
-    Ok(found.ok_or_else(Error::not_found)?)
+    let group = seen(reader, organization, vec![group])?.pop();
+    Ok(group.ok_or_else(Error::not_found)?)
 }
 
-/// A group, of which only the members whom the provider sees are left, as the provider sees it.
+/// Returns the state of a group for SCIM. The group has only the members that the provider sees.
 fn group_state(seen: Group) -> GroupState {
     GroupState {
         display_name: seen.display_name().to_owned(),

@@ -16,10 +16,7 @@ fn query(text: &str) -> Vec<String> {
 /// Whether a search for `query_text` finds a message with `text`.
 fn finds(query_text: &str, text: &str) -> bool {
     let (tokens, query) = (tokens(text), super::query(query_text));
-    let is_there = |word: &QueryWord| match word.is_beginning {
-        true => tokens.iter().any(|token| token.starts_with(&word.token)),
-        false => tokens.contains(&word.token),
-    };
+    let is_there = |word: &QueryWord| tokens.iter().any(|token| word.accepts(token));
     !query.is_empty() && query.words().iter().all(is_there) && query.accepts_phrases(text)
 }
 
